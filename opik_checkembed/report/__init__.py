@@ -1,0 +1,1 @@
+"""What a person looks at: heatmaps, and the page that gathers a run."""
