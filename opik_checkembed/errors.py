@@ -39,7 +39,15 @@ class ReplayMiss(SamplingError):
 
 
 class BudgetExceeded(SamplingError):
-    """The budget has no room left for this call."""
+    """The budget has no room left for this call.
+
+    Attributes:
+        may_pass: There will be room if calls in flight cost less than their worst case.
+    """
+
+    def __init__(self, text: str, *, may_pass: bool = False) -> None:
+        super().__init__(text)
+        self.may_pass = may_pass
 
 
 class EmbeddingError(ItemError):

@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from fractions import Fraction
+from math import fsum
 from typing import Any
 
 from opik_checkembed.errors import SamplingError
@@ -148,12 +150,14 @@ class SampleSet:
         """What this metric run paid for its samples: 0.0 when it asked for none, None when a price is unknown."""
         costs = [s.cost_usd for s in self.samples if s.origin is Origin.ASKED]
         known = [c for c in costs if c is not None]
-        return sum(known) if len(known) == len(costs) else None
+        return fsum(known) if len(known) == len(costs) else None
 
     @property
     def calls(self) -> float:
         """Provider calls this run made for these samples (a call that brought n choices counts 1/n each)."""
-        return sum(1 / (s.usage.choices if s.usage else 1) for s in self.samples if s.origin is Origin.ASKED)
+        # Exact, so that six sixths are one call.
+        asked = [s for s in self.samples if s.origin is Origin.ASKED]
+        return float(sum(Fraction(1, s.usage.choices if s.usage else 1) for s in asked))
 
     def noting(self, notes: tuple[str, ...]) -> SampleSet:
         """The same set with more for the reason to say."""
@@ -189,19 +193,20 @@ class SampleSet:
         """
         said: list[str] = []
         lost = Counter(s.status for s in self.samples if s.status is not Status.OK)
-        said += [f"{count} of {self.requested} samples {status.value}, left out" for status, count in lost.items()]
+        said += [f"{count} of {self.requested} samples left out: {status.value}" for status, count in lost.items()]
         if self.failures:
             said.append(f"{len(self.failures)} of {self.requested} samples failed ({self.failures[0]})")
         texts = self.texts
-        if len(texts) > 1 and len(set(texts)) == 1 and self.temperature != 0:
-            at = "" if self.temperature is None else f" at temperature {self.temperature:g}"
+        dropped = sorted({name for s in self.samples for name in s.dropped})
+        temperature = None if "temperature" in dropped else self.temperature
+        if len(texts) > 1 and len(set(texts)) == 1 and temperature != 0:
+            at = "" if temperature is None else f" at temperature {temperature:g}"
             said.append(
                 f"all {len(texts)} samples are identical{at}: a provider cache or a fixed seed makes any answer "
                 "agree with itself, so this is no sign of confidence"
             )
         elif len(texts) > 1 and len(set(texts)) == 1:
             said.append("all samples are identical because they were asked for at temperature 0")
-        dropped = sorted({name for s in self.samples for name in s.dropped})
         if dropped:
             said.append(f"the provider rejected {', '.join(dropped)}; asked without")
         kept = [s.created for s in self.samples if s.origin is Origin.STORE and s.created is not None]
