@@ -8,6 +8,8 @@ from pathlib import Path
 
 _HOME = Path(tempfile.mkdtemp(prefix="opik-checkembed-tests-"))
 atexit.register(shutil.rmtree, _HOME, ignore_errors=True)
+# Empty, so that the user's own ~/.opik.config is not read.
+(_HOME / "opik.config").touch()
 
 os.environ.update(
     HF_HUB_OFFLINE="1",

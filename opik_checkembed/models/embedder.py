@@ -5,15 +5,16 @@ Nothing heavy is imported before the first text is encoded.
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import os
 import re
 import threading
 import time
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeGuard, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -322,8 +323,11 @@ class _LocalModel:
     def _load(self) -> SentenceTransformer:
         from sentence_transformers import SentenceTransformer
 
+        # A download is worth a progress bar, reading a folder for a second is not.
+        quiet = _no_progress_bar() if Path(self._source).is_dir() else contextlib.nullcontext()
         try:
-            return SentenceTransformer(self._source, device=self._device, trust_remote_code=self._trust_remote_code)
+            with quiet:
+                return SentenceTransformer(self._source, device=self._device, trust_remote_code=self._trust_remote_code)
         except OSError as error:
             # What the hub's client raises for a name it does not know, cannot reach or may not read.
             raise EmbedderUnavailable(
@@ -337,6 +341,22 @@ class _LocalModel:
             raise EmbedderUnavailable(
                 f"the embedder {self._source!r} could not be loaded ({type(error).__name__}: {_first_line(error)})"
             ) from error
+
+
+@contextlib.contextmanager
+def _no_progress_bar() -> Iterator[None]:
+    """Transformers shows no bar meanwhile, and what the user had set is set again afterwards."""
+    from transformers.utils import logging as untyped
+
+    logging: Any = untyped
+    shown = logging.is_progress_bar_enabled()
+    if shown:
+        logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            logging.enable_progress_bar()
 
 
 _local_models: dict[tuple[str, str | None, bool], _LocalModel] = {}

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 # Characters at most: of what was asked, of an id, and of a header's line that can be broken.
 _ASKED = 72
-_ID = 10
+_ID = 14
 _HEADER = 10
 _CAPTION = 76
 _MANY = 8  # columns that are set closer
@@ -115,6 +115,7 @@ class _Verdict(NamedTuple):
     mean: float
     std: float
     confident: bool
+    identical: bool
 
 
 def _rank(first: Score | None, higher_is_better: bool | None) -> tuple[int, float]:
@@ -143,15 +144,17 @@ def _same(verdicts: Sequence[_Verdict | None], known: Sequence[_Verdict | None])
 
 
 def _verdict(score: Score | None) -> _Verdict | None:
-    mean, std, confident = (score and score.evidence.get(name) for name in _Verdict._fields)
+    mean, std, confident = (score and score.evidence.get(name) for name in ("mean", "std", "confident"))
     if isinstance(mean, float) and isinstance(std, float) and isinstance(confident, bool):
-        return _Verdict(mean, std, confident)
+        return _Verdict(mean, std, confident, bool(score and score.evidence.get("identical")))
     return None
 
 
 def _confident(verdict: _Verdict | None) -> Text:
     if verdict is None:
         return _number(None)
+    if verdict.identical:
+        return Text("same", style="dim")
     return Text("yes", style="green") if verdict.confident else Text("no", style="yellow")
 
 
@@ -164,8 +167,9 @@ def _value(score: Score | None) -> Text:
 def _number(value: float | None) -> Text:
     if value is None:
         return Text("-", style="dim")
+    # What rounding leaves of an exact 0 is shown as one.
     size = abs(value)
-    return Text(f"{value:.3f}" if 0.0005 <= size < 1000 or size == 0 else f"{value:.3g}")
+    return Text(f"{value:.3f}" if 0.0005 <= size < 1000 or size < 1e-9 else f"{value:.3g}")
 
 
 def _dollars(value: float | None) -> str:
@@ -226,6 +230,8 @@ def _caption(results: LocalResults, shown: Sequence[ItemResult]) -> Text:
         mean = "no mean" if summary.mean is None else f"mean {_number(summary.mean)}"
         way = {True: ", higher is better", False: ", lower is better", None: ""}[summary.higher_is_better]
         lines.append(f"{_clean(name)}: {mean}, {summary.scored} scored, {summary.failed} failed{way}")
+    if any(verdict.identical for item in shown for score in item.scores if (verdict := _verdict(score))):
+        lines.append("same: all samples are identical; a sure answer, or a provider's cache")
     if len(shown) < len(results.items):
         lines.append(f"shown: the worst {len(shown)} of {len(results.items)} items")
     cost = results.cost_usd

@@ -389,3 +389,18 @@ def test_one_method_makes_an_embedder() -> None:
     assert isinstance(own, Embedder)
     assert not isinstance(own, SplitsText)
     assert shared_encoder(own).vectors(["a"]).vectors.shape == (1, 2)
+
+
+def test_loading_a_folder_shows_no_progress_bar_and_leaves_the_users_setting() -> None:
+    script = (
+        "from opik_checkembed.models.embedder import SentenceTransformerEmbedder, default_embedder\n"
+        "from transformers.utils import logging\n"
+        "SentenceTransformerEmbedder(default_embedder()).encode(['a'])\n"
+        "assert logging.is_progress_bar_enabled()\n"
+        "logging.disable_progress_bar()\n"
+        "SentenceTransformerEmbedder(default_embedder(), device='cpu').encode(['a'])\n"
+        "assert not logging.is_progress_bar_enabled()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "Loading weights" not in done.stderr + done.stdout

@@ -260,7 +260,7 @@ def test_ids_of_opik_are_told_apart_by_their_ends() -> None:
 
     text = shown(LocalResults(tuple(item(name, 1.0) for name in ids)))
 
-    assert [row[0] for row in rows(text)] == ["…344556600", "…344556601"]
+    assert [row[0] for row in rows(text)] == ["…-223344556600", "…-223344556601"]
 
 
 def test_a_limit_shows_the_worst_and_says_so() -> None:
@@ -326,3 +326,13 @@ def test_at_eighty_columns_one_metric_stands_on_lines_of_its_own() -> None:
         "checkembed_metric: mean 0.871, 1 scored, 0 failed",
         "no calls to the model, $0 paid",
     ]
+
+
+def test_identical_samples_are_neither_sure_nor_unsure() -> None:
+    evidence = {"mean": 1.0, "std": 3e-16, "confident": False, "identical": True}
+    one = ItemResult("a", {"input": "Which city?"}, {}, (Score("checkembed_metric", 1.0, evidence=evidence),))
+
+    text = shown(LocalResults((one,)))
+
+    assert rows(text)[0][-3:] == ["1.000", "0.000", "same"]
+    assert "same: all samples are identical" in " ".join(text.split())

@@ -1,0 +1,72 @@
+"""Opik metrics for trusting an LLM answer without a reference: ask the model again and measure agreement.
+
+The public names are loaded when first used, so importing the package loads neither torch nor litellm.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from opik_checkembed._version import __version__
+
+if TYPE_CHECKING:
+    from opik_checkembed.functional.checkembed import CheckEmbedResult, checkembed
+    from opik_checkembed.local import evaluate_locally
+    from opik_checkembed.metrics.checkembed import CheckEmbedMetric
+    from opik_checkembed.results import LocalResults
+    from opik_checkembed.samples import (
+        Budget,
+        GivenSamples,
+        LiteLLMSampler,
+        OpikModelSampler,
+        Retry,
+        Sampler,
+        SampleStore,
+        TaskSampler,
+    )
+
+_HOMES = {
+    "Budget": "samples",
+    "CheckEmbedMetric": "metrics.checkembed",
+    "CheckEmbedResult": "functional.checkembed",
+    "GivenSamples": "samples",
+    "LiteLLMSampler": "samples",
+    "LocalResults": "results",
+    "OpikModelSampler": "samples",
+    "Retry": "samples",
+    "SampleStore": "samples",
+    "Sampler": "samples",
+    "TaskSampler": "samples",
+    "checkembed": "functional.checkembed",
+    "evaluate_locally": "local",
+}
+
+__all__ = [
+    "Budget",
+    "CheckEmbedMetric",
+    "CheckEmbedResult",
+    "GivenSamples",
+    "LiteLLMSampler",
+    "LocalResults",
+    "OpikModelSampler",
+    "Retry",
+    "SampleStore",
+    "Sampler",
+    "TaskSampler",
+    "__version__",
+    "checkembed",
+    "evaluate_locally",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
