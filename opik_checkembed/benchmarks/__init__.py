@@ -1,0 +1,1 @@
+"""Speed and accuracy, measured: each benchmark runs both sides in one process and prints the ratio."""

@@ -1,0 +1,48 @@
+"""What CheckEmbed costs beyond the embedding itself: the metric against a plain `encode` of the distinct texts."""
+
+from __future__ import annotations
+
+from opik_checkembed.benchmarks.timing import Comparison, compare
+from opik_checkembed.demo import load_recording
+from opik_checkembed.local import evaluate_locally
+from opik_checkembed.metrics.checkembed import CheckEmbedMetric
+from opik_checkembed.models.embedder import SentenceTransformerEmbedder, default_embedder
+from opik_checkembed.models.shared_encoder import SharedEncoder
+
+TARGET = 1.05
+
+
+def overhead(embedder: str | None = None, rounds: int = 5, items: int = 20, answers: int = 10) -> Comparison:
+    """CheckEmbed over `items` x `answers` recorded answers against `SentenceTransformer.encode` of the distinct ones.
+
+    Both sides use the one loaded model; ours starts each round with an empty cache.
+
+    Args:
+        embedder: A sentence-transformers name or folder; None for the default.
+        rounds: Timed pairs.
+        items: Questions of the recording.
+        answers: Answers of each, the judged one included.
+    """
+    recording = load_recording()
+    rows = [
+        {**item, "samples": samples[: answers - 1]}
+        for item, samples in zip(recording.items[:items], recording.samples[:items], strict=True)
+    ]
+    from sentence_transformers import SentenceTransformer
+
+    raw = SentenceTransformer(SentenceTransformerEmbedder(embedder or default_embedder()).source)
+    model = SentenceTransformerEmbedder(raw)
+    texts = list(dict.fromkeys(text.strip() for row in rows for text in [row["output"], *row["samples"]]))
+    metric = CheckEmbedMetric(embedder=model, store=None, track=False)
+
+    def ours() -> None:
+        metric.encoder = SharedEncoder(model)
+        results = evaluate_locally(rows, scoring_metrics=[metric], progress=False)
+        failed = results.summary()[metric.name].failed
+        if failed:
+            raise RuntimeError(f"{failed} items could not be scored, so the timing would be of something else")
+
+    def floor() -> None:
+        raw.encode(texts, normalize_embeddings=True, show_progress_bar=False)
+
+    return compare(ours, floor, rounds)

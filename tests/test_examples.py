@@ -1,0 +1,80 @@
+"""The examples run as their docstrings say, against real HTTP servers."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from opik_checkembed.demo import load_recording
+from opik_checkembed.testing import ChatCall, FakeOpenAI, FakeOpik
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+
+
+def run(script: str, *arguments: str, environment: dict[str, str] | None = None) -> str:
+    done = subprocess.run(
+        [sys.executable, str(EXAMPLES / script), *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "COLUMNS": "140", **(environment or {})},
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def answer(call: ChatCall) -> str:
+    return f"Answer {call.choice} to: {call.prompt}"
+
+
+def test_quickstart_without_opik(tmp_path: Path) -> None:
+    with FakeOpenAI(answers=answer) as server:
+        printed = run(
+            "quickstart.py",
+            *("--model", "openai/fake", "--api-base", server.base_url, "--api-key", "none", "--num-samples", "3"),
+            environment={"OPIK_CHECKEMBED_STORE": str(tmp_path / "samples.sqlite3")},
+        )
+        # Ten judged answers, and for each one call that brings three samples.
+        assert server.chat_requests == 20
+        assert server.choices == 40
+    assert "Who was Ernst Opik?" in printed
+    assert "10 calls for samples" in printed
+
+
+def test_quickstart_with_opik(tmp_path: Path) -> None:
+    with FakeOpenAI(answers=answer) as server, FakeOpik() as opik:
+        run(
+            "quickstart.py",
+            *("--model", "openai/fake", "--api-base", server.base_url, "--api-key", "none", "--num-samples", "3"),
+            "--opik",
+            environment={**opik.environment(), "OPIK_CHECKEMBED_STORE": str(tmp_path / "samples.sqlite3")},
+        )
+        assert server.choices == 40
+        scores = opik.scores_by_name("checkembed_metric")
+        assert len(scores) == 10
+        assert all(0.0 <= score.value <= 1.0 for score in scores)
+        assert len([a for a in opik.attachments if a.file_name == "checkembed_metric.png"]) == 10
+        assert opik.unknown == []
+
+
+def test_record_samples_writes_what_load_recording_reads_and_asks_nothing_twice(tmp_path: Path) -> None:
+    with FakeOpenAI(answers=answer) as server:
+        arguments = [
+            *("--model", "openai/fake", "--api-base", server.base_url, "--api-key", "sk-secret"),
+            *("--num-samples", "2", "--out", str(tmp_path)),
+        ]
+        run("record_samples.py", *arguments)
+        assert server.choices == 20 * 3
+        run("record_samples.py", *arguments)
+        assert server.choices == 20 * 3
+    recording = load_recording(tmp_path)
+    assert len(recording.items) == 20
+    assert recording.items[0]["output"] == "Answer 0 to: Who was Ernst Opik?"
+    assert [len(texts) for texts in recording.samples] == [2] * 20
+    about = json.loads((tmp_path / "recording.json").read_text())
+    assert about["parameters"] == {"max_tokens": 256, "api_base": recording.about["parameters"]["api_base"]}
+    assert all("sk-secret" not in path.read_text("utf-8") for path in tmp_path.glob("*.json*"))
+    assert b"sk-secret" not in (tmp_path / "samples.sqlite3").read_bytes()
