@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from opik_checkembed.functional.checkembed import CheckEmbedResult, checkembed
     from opik_checkembed.local import evaluate_locally
     from opik_checkembed.metrics.checkembed import CheckEmbedMetric
+    from opik_checkembed.pricing import estimate
     from opik_checkembed.results import LocalResults
     from opik_checkembed.samples import (
         Budget,
@@ -39,6 +40,7 @@ _HOMES = {
     "Sampler": "samples",
     "TaskSampler": "samples",
     "checkembed": "functional.checkembed",
+    "estimate": "pricing",
     "evaluate_locally": "local",
 }
 
@@ -56,6 +58,7 @@ __all__ = [
     "TaskSampler",
     "__version__",
     "checkembed",
+    "estimate",
     "evaluate_locally",
 ]
 

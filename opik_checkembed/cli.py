@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ from opik_checkembed.errors import ConfigurationError, ItemError
 
 if TYPE_CHECKING:
     from opik_checkembed.results import LocalResults
-    from opik_checkembed.samples import Budget, SampleStore
+    from opik_checkembed.samples import Budget, Sampler, SampleSet, SampleStore
 
 
 def main() -> None:
@@ -153,7 +154,7 @@ _prices = click.option(
     show_default=True,
     help="refresh asks again for what is kept; replay never asks a model.",
 )
-@click.option("--max-cost-usd", type=float, help="Spend at most this much; the rest is not scored.")
+@click.option("--max-cost-usd", type=float, help="Spend at most this much on samples; the rest is not scored.")
 @click.option("--max-calls", type=int, help="Make at most this many calls; the rest is not scored.")
 @_prices
 @click.option("--max-concurrency", type=int, default=8, show_default=True, help="Calls in flight at most.")
@@ -175,6 +176,8 @@ def run(items: Path, **options: Any) -> None:
     from opik_checkembed.report.table import results_table
     from opik_checkembed.samples import LiteLLMSampler
 
+    if options["no_store"] and (options["store"] is not None or options["mode"] != "reuse"):
+        raise click.UsageError("--no-store keeps nothing, so it goes with neither --store nor --mode")
     rows = _rows(load_items(items), options)
     common = {
         "store": None if options["no_store"] else _open(options["store"], options["mode"]),
@@ -190,8 +193,9 @@ def run(items: Path, **options: Any) -> None:
         num_samples=options["num_samples"],
         min_samples=options["min_samples"],
     )
+    answers: dict[str, SampleSet] = {}
     answering = LiteLLMSampler(options["model"], temperature=0.0, **common)
-    results = evaluate_locally(rows, _answered(answering), [metric])
+    results = _with_answers(evaluate_locally(rows, _answered(answering, answers), [metric]), answers)
     if options["out"] is not None:
         results.to_json(options["out"])
     if options["heatmaps"] is not None:
@@ -215,27 +219,21 @@ def run(items: Path, **options: Any) -> None:
 def estimate(items: Path, **options: Any) -> None:
     """Price a run over ITEMS before it: calls, tokens and dollars, with what the store already holds left out.
 
-    The figures are for the samples, each as a call of its own and each answer as long as allowed: the most it can be.
+    The figures are for the samples (and the answers, where an item has none), each as a call of its own and as long as
+    allowed: the most it can be. Embedding through an API is not in them.
     """
     from opik_checkembed.items import load_items
+    from opik_checkembed.pricing import estimate as priced
     from opik_checkembed.samples import LiteLLMSampler
-    from opik_checkembed.samples import estimate as priced
 
-    sampler = LiteLLMSampler(
-        options["model"],
-        temperature=options["temperature"],
-        store=_open(options["store"], "reuse"),
-        **_named(options["parameters"]),
-    )
-    wanted, kept = [], 0
-    for row in _rows(load_items(items), options):
-        if row.get("samples") is None:
-            request = sampler.request(row)
-            here = len(sampler.store.get(request.key, range(options["num_samples"])))
-            kept += here
-            wanted.append((request, options["num_samples"] - here))
+    common = {"store": _open(options["store"], "reuse"), **_named(options["parameters"])}
     found = priced(
-        wanted, kept=kept, prices=_price_list(options["prices"]), completion_tokens=options["completion_tokens"]
+        _rows(load_items(items), options),
+        sampler=LiteLLMSampler(options["model"], temperature=options["temperature"], **common),
+        answering=LiteLLMSampler(options["model"], temperature=0.0, **common),
+        num_samples=options["num_samples"],
+        prices=_price_list(options["prices"]),
+        completion_tokens=options["completion_tokens"],
     )
     table = Table(show_header=False, title="At most")
     unlimited = "unlimited: set --param max_tokens=..."
@@ -350,29 +348,40 @@ def bench_imports(rounds: int) -> None:
 def _rows(items: list[dict[str, Any]], options: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The items with mapped fields and the system prompt filled in."""
     mapping = dict(_pair(text, "--map ARGUMENT=FIELD") for text in options["mapping"])
+    unknown = [field for field in mapping.values() if not any(field in item for item in items)]
+    if unknown and items:
+        known = ", ".join(dict.fromkeys(str(name) for item in items for name in item))
+        raise ConfigurationError(f"no item has a field {unknown[0]!r}; there are {known}")
     rows = []
     for number, item in enumerate(items):
-        missing = [field for field in mapping.values() if field not in item]
-        if missing:
-            raise ConfigurationError(f"item {number} has no field {missing[0]!r} (fields: {', '.join(item)})")
-        row = {**item, **{argument: item[field] for argument, field in mapping.items()}}
+        # An item without a mapped field lacks the argument, and is not scored for that alone.
+        row = {"id": str(number), **item, **{a: item[field] for a, field in mapping.items() if field in item}}
         if options["system_prompt"] is not None:
             row.setdefault("system_prompt", options["system_prompt"])
         rows.append(row)
     return rows
 
 
-def _answered(sampler: Any) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    """A task that returns the logged answer, or asks for one where there is none."""
+def _answered(sampler: Sampler, answers: dict[str, SampleSet]) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """A task that returns the logged answer, or asks for one where there is none and notes what it took."""
 
     def task(item: dict[str, Any]) -> dict[str, Any]:
         if "output" in item or "answer" in item:
             return {}
-        drawn = sampler.draw(item, 1)
+        drawn = answers[str(item["id"])] = sampler.draw(item, 1)
         drawn.require(1)
         return {"output": drawn.texts[0]}
 
     return task
+
+
+def _with_answers(results: LocalResults, answers: Mapping[str, SampleSet]) -> LocalResults:
+    """The results with the calls that brought the judged answers among what was paid for."""
+    items = tuple(
+        replace(item, samples=(*item.samples, answers[item.id].to_dict())) if item.id in answers else item
+        for item in results.items
+    )
+    return replace(results, items=items)
 
 
 def _budget(options: Mapping[str, Any]) -> Budget | None:
@@ -401,11 +410,24 @@ def _price_list(texts: tuple[str, ...]) -> dict[str, tuple[float, float]]:
     return prices
 
 
+_OPTIONS = {
+    "model": "--model",
+    "temperature": "--temperature",
+    "store": "--store",
+    "budget": "--max-cost-usd or --max-calls",
+    "timeout": "--timeout",
+    "max_concurrency": "--max-concurrency",
+    "retry": "nothing yet",
+}
+
+
 def _named(texts: tuple[str, ...]) -> dict[str, Any]:
     """Parameters: JSON where the value is JSON (200, true, [..]), else text."""
     parameters = {}
     for text in texts:
         name, value = _pair(text, "--param NAME=VALUE")
+        if name in _OPTIONS:
+            raise ConfigurationError(f"{name} is set by {_OPTIONS[name]}, not by --param")
         try:
             parameters[name] = json.loads(value)
         except json.JSONDecodeError:

@@ -75,7 +75,10 @@ def test_run_asks_for_the_answer_where_none_is_logged(tmp_path: Path, server: Fa
     bodies = [c.body for c in server.calls]
     assert sorted(b["temperature"] for b in bodies if b is not None) == [0.0, 1.0]
     assert all(b is not None and b["messages"][0] == {"role": "system", "content": "Be brief."} for b in bodies)
-    assert LocalResults.from_json(out).items[0].output["output"]
+    results = LocalResults.from_json(out)
+    assert results.items[0].output["output"]
+    # The call for the judged answer was paid for too.
+    assert results.calls == 2
 
 
 def test_run_reads_mapped_fields(tmp_path: Path, server: FakeOpenAI) -> None:
@@ -86,7 +89,20 @@ def test_run_reads_mapped_fields(tmp_path: Path, server: FakeOpenAI) -> None:
     assert done.exit_code == 0, done.output
     missing = call("run", items, *asking(server), "--map", "input=nothing")
     assert missing.exit_code == 1
-    assert "item 0 has no field 'nothing' (fields: prompt, completion)" in missing.output
+    assert "no item has a field 'nothing'; there are prompt, completion" in missing.output
+
+
+def test_an_item_without_a_mapped_field_does_not_stop_the_others(tmp_path: Path, server: FakeOpenAI) -> None:
+    items = items_file(
+        tmp_path,
+        {"input": "Which city?", "output": "Paris.", "gold": "Paris"},
+        {"input": "Which river?", "output": "The Seine."},
+    )
+    out = tmp_path / "results.json"
+    done = call("run", items, *asking(server), "--num-samples", "2", "--map", "reference=gold", "--out", out)
+    assert done.exit_code == 0, done.output
+    summary = LocalResults.from_json(out).summary()
+    assert (summary["checkembed_metric"].scored, summary["checkembed_metric_reference"].scored) == (2, 1)
 
 
 def test_run_fails_by_exit_code_when_an_item_has_no_score(tmp_path: Path, server: FakeOpenAI) -> None:
@@ -129,6 +145,15 @@ def test_replay_asks_nobody(tmp_path: Path, server: FakeOpenAI) -> None:
     assert server.choices == 2
 
 
+@pytest.mark.parametrize("also", [("--mode", "replay"), ("--store", "s.sqlite3")])
+def test_no_store_goes_with_no_mode_and_no_store(tmp_path: Path, server: FakeOpenAI, also: tuple[str, str]) -> None:
+    items = items_file(tmp_path, {"input": "Which city?", "output": "Paris."})
+    done = call("run", items, *asking(server), "--no-store", *also)
+    assert done.exit_code == 2
+    assert "--no-store keeps nothing" in done.output
+    assert server.chat_requests == 0
+
+
 def test_no_store_leaves_no_file(tmp_path: Path, server: FakeOpenAI) -> None:
     items = items_file(tmp_path, {"input": "Which city, kept nowhere?", "output": "Paris."})
     assert call("run", items, *asking(server), "--num-samples", "2", "--no-store").exit_code == 0
@@ -143,6 +168,8 @@ def test_no_store_leaves_no_file(tmp_path: Path, server: FakeOpenAI) -> None:
         ("--price", "m=1", "--price must be MODEL=IN,OUT"),
         ("--num-samples", "1", "num_samples must be a whole number of at least 2"),
         ("--temperature", "3", "temperature must be between 0 and 2"),
+        ("--param", "temperature=0.5", "temperature is set by --temperature, not by --param"),
+        ("--param", "budget=3", "budget is set by --max-cost-usd or --max-calls"),
     ],
 )
 def test_bad_options_say_what_to_write(tmp_path: Path, option: str, value: str, said: str) -> None:
@@ -158,15 +185,18 @@ def test_estimate_prices_a_run_and_leaves_out_what_is_kept(tmp_path: Path) -> No
         {"input": "Which city?", "output": "Paris."},
         {"input": "Which river?", "output": "The Seine."},
         {"input": "Given.", "output": "x", "samples": ["a", "b"]},
+        {"input": "Which river?", "output": "The same, asked once."},
+        {"input": "Which river?"},
     )
     options = ["--model", "gpt-4o-mini", "--param", "max_tokens=100", "--num-samples", "5"]
     done = call("estimate", items, *options)
     assert done.exit_code == 0, done.output
     shown = " ".join(done.output.split())
-    assert "samples to buy │ 10" in shown
-    assert "completion tokens │ 1,000" in shown
-    # 1,000 completion tokens at $0.60 a million, and some prompt tokens at $0.15.
-    assert "$0.0006" in shown
+    # Five for each of two questions, and one answer.
+    assert "samples to buy │ 11" in shown
+    assert "completion tokens │ 1,100" in shown
+    # 1,100 completion tokens at $0.60 a million, and some prompt tokens at $0.15.
+    assert "$0.0007" in shown
     unknown = call("estimate", items, "--model", "openai/local")
     shown = " ".join(unknown.output.split())
     assert "cost │ unknown" in shown
@@ -175,7 +205,7 @@ def test_estimate_prices_a_run_and_leaves_out_what_is_kept(tmp_path: Path) -> No
     expected = call(
         "estimate", items, "--model", "openai/local", "--price", "openai/local=0,10", "--completion-tokens", "100"
     )
-    assert "$0.0100" in expected.output
+    assert "$0.0110" in expected.output
 
 
 def test_samples_are_listed_exported_imported_and_cleared(tmp_path: Path) -> None:
@@ -212,7 +242,8 @@ def test_a_broken_store_is_one_line_not_a_traceback(tmp_path: Path) -> None:
 
 
 def test_the_demo_without_its_embedder_says_how_to_get_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("OPIK_CHECKEMBED_EMBEDDER", "nobody/has-this-model")
+    # As on a machine without the extra; the hub is out of reach in tests.
+    monkeypatch.setattr("opik_checkembed.models.embedder._packaged_folder", lambda: None)
     done = call("demo", "--out", tmp_path / "out")
     assert done.exit_code == 1
     assert "OPIK_CHECKEMBED_EMBEDDER" in done.output

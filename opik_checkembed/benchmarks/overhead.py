@@ -6,7 +6,7 @@ from opik_checkembed.benchmarks.timing import Comparison, compare
 from opik_checkembed.demo import load_recording
 from opik_checkembed.local import evaluate_locally
 from opik_checkembed.metrics.checkembed import CheckEmbedMetric
-from opik_checkembed.models.embedder import SentenceTransformerEmbedder, default_embedder
+from opik_checkembed.models.embedder import DEFAULT_EMBEDDER, SentenceTransformerEmbedder
 from opik_checkembed.models.shared_encoder import SharedEncoder
 
 TARGET = 1.05
@@ -30,7 +30,7 @@ def overhead(embedder: str | None = None, rounds: int = 5, items: int = 20, answ
     ]
     from sentence_transformers import SentenceTransformer
 
-    raw = SentenceTransformer(SentenceTransformerEmbedder(embedder or default_embedder()).source)
+    raw = SentenceTransformer(SentenceTransformerEmbedder(embedder or DEFAULT_EMBEDDER).source)
     model = SentenceTransformerEmbedder(raw)
     texts = list(dict.fromkeys(text.strip() for row in rows for text in [row["output"], *row["samples"]]))
     metric = CheckEmbedMetric(embedder=model, store=None, track=False)

@@ -13,6 +13,8 @@ from opik_checkembed.demo.recording import Recording, load_recording
 from opik_checkembed.functional.checkembed import CheckEmbedResult, frobenius_score, rebase
 from opik_checkembed.local import evaluate_locally
 from opik_checkembed.metrics.checkembed import CheckEmbedMetric
+from opik_checkembed.models.embedder import DEFAULT_EMBEDDER
+from opik_checkembed.models.shared_encoder import shared_encoder
 from opik_checkembed.progress import Progress
 from opik_checkembed.results import LocalResults
 from opik_checkembed.samples import LiteLLMSampler, SampleStore
@@ -31,7 +33,10 @@ def run_demo(recording: Recording | None = None, progress: bool | Progress = Tru
             store.import_(recording.samples_file)
         with SampleStore(path, mode="replay") as store:
             sampler = LiteLLMSampler(recording.about["model"], store=store, **recording.about["parameters"])
-            metric = CheckEmbedMetric(sampler=sampler, num_samples=recording.about["num_samples"])
+            # Not the user's own default, which may be an API: the demo is offline, and its figures are this model's.
+            metric = CheckEmbedMetric(
+                sampler=sampler, num_samples=recording.about["num_samples"], embedder=DEFAULT_EMBEDDER
+            )
             return evaluate_locally(recording.items, scoring_metrics=[metric], progress=progress)
 
 
@@ -52,8 +57,8 @@ def checkembed_evidence(evidence: Mapping[str, Any]) -> CheckEmbedResult | None:
 
 def unrelated_similarity(results: LocalResults) -> float:
     """Mean cosine between the judged answers to different questions: what this embedder gives to unrelated texts."""
-    from opik_checkembed.models.shared_encoder import shared_encoder
-
-    vectors = shared_encoder(None).vectors([str(item.item["output"]).strip() for item in results.items]).vectors
+    vectors = (
+        shared_encoder(DEFAULT_EMBEDDER).vectors([str(item.item["output"]).strip() for item in results.items]).vectors
+    )
     similar = np.asarray(vectors @ vectors.T, dtype=np.float64)
     return float(similar[~np.eye(len(similar), dtype=bool)].mean())

@@ -178,11 +178,13 @@ class SampledMetric(BaseMetric):
         if traced.api_base is not None and isinstance(self.sampler, LiteLLMSampler):
             own = self.sampler.parameters
             server = own.get("api_base") or own.get("base_url")
-            if str(traced.api_base).rstrip("/") != str(server).rstrip("/"):
+            if not traced.called(None if server is None else str(server)):
                 # The prompt may be private: it goes to no other server than the task's own.
+                # Some clients' spans name no more of it than its host.
+                address = traced.api_base if "://" in traced.api_base else "http://..."
                 raise RequestError(
                     f"the task called the server {traced.api_base}, the metric would ask another; construct it with "
-                    f"model_parameters={{'api_base': {traced.api_base!r}, ...}}"
+                    f"the task's own, model_parameters={{'api_base': {address!r}, 'api_key': ...}}"
                 )
         named = any(fields.get(name) is not None for name in MODEL_FIELDS) or getattr(self.sampler, "model", None)
         stated = {name: value for name, value in fields.items() if value is not None}

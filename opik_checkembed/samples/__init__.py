@@ -1,6 +1,6 @@
 """Repeated answers: what to ask again, asking it once, keeping what was bought, and what it may cost."""
 
-from opik_checkembed.samples.budget import Budget, Estimate, estimate
+from opik_checkembed.samples.budget import Budget, Estimate, price_requests
 from opik_checkembed.samples.given_samples import GivenSamples
 from opik_checkembed.samples.litellm_sampler import LiteLLMSampler
 from opik_checkembed.samples.opik_model_sampler import OpikModelSampler
@@ -29,5 +29,5 @@ __all__ = [
     "TaskSampler",
     "Usage",
     "build_request",
-    "estimate",
+    "price_requests",
 ]

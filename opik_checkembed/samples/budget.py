@@ -194,14 +194,14 @@ class Estimate:
     unpriced: tuple[str, ...]
 
 
-def estimate(
+def price_requests(
     requests: Iterable[tuple[SampleRequest, int]],
     *,
     kept: int = 0,
     prices: Prices | None = None,
     completion_tokens: int | None = None,
 ) -> Estimate:
-    """Price a run before it.
+    """Price requests before they are asked.
 
     Args:
         requests: Each request with the number of samples still to be bought for it.
@@ -211,7 +211,7 @@ def estimate(
 
     Example:
         >>> request = SampleRequest("ollama/llama3", ({"role": "user", "content": "Why?"},), {"max_tokens": 100})
-        >>> estimate([(request, 5)]).cost_usd
+        >>> price_requests([(request, 5)]).cost_usd
         0.0
     """
     checked = check_prices(prices)

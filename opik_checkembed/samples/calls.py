@@ -17,6 +17,7 @@ from opik_checkembed.functional.refusal import is_refusal
 from opik_checkembed.samples.budget import Budget, Reservation
 from opik_checkembed.samples.collector import Delivery
 from opik_checkembed.samples.pool import CallPool
+from opik_checkembed.samples.prices import price_of
 from opik_checkembed.samples.request import SampleRequest
 from opik_checkembed.samples.retry import Retry, diagnose
 from opik_checkembed.samples.sample import Origin, Sample, Status, Usage
@@ -97,24 +98,32 @@ class Endpoint:
     """What this process has learned about one model on one server."""
 
     _not_before: float = 0.0
-    _rejected: frozenset[str] = frozenset()
+    _rejected: frozenset[tuple[str, str]] = frozenset()
     _one_by_one: bool = False
+    _rejects_n: bool = False
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
-    def rejected(self) -> frozenset[str]:
-        """Parameters it does not take."""
-        return self._rejected
+    def rejects_n(self) -> bool:
+        """Whether it refused to give several answers in one call."""
+        return self._rejects_n
 
     @property
     def takes_n(self) -> bool:
         """Whether one call may ask it for several answers, as far as is known."""
-        return not self._one_by_one and "n" not in self._rejected
+        return not self._one_by_one and not self._rejects_n
 
-    def learn(self, parameter: str) -> None:
-        """It rejected this parameter; nobody need send it again."""
+    def accepts(self, parameter: str, value: Any) -> bool:
+        """Whether it has not yet rejected this parameter with this value; another value may be fine."""
+        return (parameter, repr(value)) not in self._rejected
+
+    def learn(self, parameter: str, value: Any) -> None:
+        """It rejected this parameter with this value; nobody need send it again."""
         with self._lock:
-            self._rejected |= {parameter}
+            if parameter == "n":
+                self._rejects_n = True
+            else:
+                self._rejected |= {(parameter, repr(value))}
 
     def ignores_n(self) -> None:
         """It took `n` and brought fewer answers."""
@@ -199,9 +208,10 @@ class Calls:
         if len(indices) > 1 and not self._endpoint.takes_n:
             self.start(indices)
             return
-        rejected = self._endpoint.rejected
         wanted = self._arguments(indices)
-        sent = {name: value for name, value in wanted.items() if name not in rejected}
+        # By the value as it was asked for: a seed is another number in each call.
+        asked_for = self.request.parameters
+        sent = {name: value for name, value in wanted.items() if self._endpoint.accepts(name, asked_for.get(name))}
         reservation = None
         if self.budget is not None:
             try:
@@ -226,12 +236,10 @@ class Calls:
                 reservation.settle(None)
             raise
         else:
-            cost = answers.cost_usd
-            if self.budget is not None:
-                cost = self.budget.cost_of(self.request.model, answers.usage, cost)
+            cost = self._cost(answers)
             if reservation is not None:
                 reservation.settle(cost)
-            dropped = {*wanted, *(rejected & {"n"})} - sent.keys()
+            dropped = {*wanted, *(["n"] if self._endpoint.rejects_n else [])} - sent.keys()
             samples = self._samples(answers, indices, cost, dropped)
             try:
                 # First, since a run may end, and Opik be flushed, as soon as the answers are there.
@@ -240,6 +248,13 @@ class Calls:
                 if samples:
                     self.delivery.samples(samples)
             self._ask_for_the_rest(indices[len(samples) :], bool(samples), attempt)
+
+    def _cost(self, answers: Answers) -> float | None:
+        known = answers.cost_usd
+        if known == 0 and price_of(self.request.model) is None:
+            # litellm says 0 where it has no price; only what is known to be free costs nothing.
+            known = None
+        return known if self.budget is None else self.budget.cost_of(self.request.model, answers.usage, known)
 
     def _arguments(self, indices: Sequence[int]) -> dict[str, Any]:
         # Clients may rewrite what they are handed, and other calls share this request. What does not shape the
@@ -305,7 +320,7 @@ class Calls:
         elif reservation is not None:
             reservation.release()
         if trouble.parameter is not None:
-            self._endpoint.learn(trouble.parameter)
+            self._endpoint.learn(trouble.parameter, self.request.parameters.get(trouble.parameter))
             self.start(indices)
             return
         delay = self.retry.delay(attempt, trouble.retry_after) if trouble.action == "wait" else None

@@ -12,7 +12,14 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from datetime import timedelta
 
-from opik_checkembed.errors import OpikCheckEmbedError, ReplayMiss, SamplingError, StoreError
+from opik_checkembed.errors import (
+    BudgetExceeded,
+    ConfigurationError,
+    OpikCheckEmbedError,
+    ReplayMiss,
+    SamplingError,
+    StoreError,
+)
 from opik_checkembed.samples.request import Request
 from opik_checkembed.samples.sample import Origin, Sample, SampleSet
 from opik_checkembed.samples.store import SampleStore
@@ -85,10 +92,14 @@ def collect(store: SampleStore, request: Request, count: int, ask: Ask) -> Sampl
         ReplayMiss: The store replays and lacks a sample.
         StoreError: The store cannot be read.
     """
+    return _collect(store, request, range(count), ask)
+
+
+def _collect(store: SampleStore, request: Request, indices: Sequence[int], ask: Ask) -> SampleSet:
     owned: dict[int, Future[Sample]] = {}
     joined: dict[int, Future[Sample]] = {}
     with _lock:
-        for index in range(count):
+        for index in indices:
             claim = _claim(store, request, index)
             other = _in_flight.get(claim)
             if other is None:
@@ -100,21 +111,34 @@ def collect(store: SampleStore, request: Request, count: int, ask: Ask) -> Sampl
         _supply(store, request, ask, owned, delivery)
     samples: list[Sample] = []
     failures: list[str] = []
-    for index in range(count):
+    again: list[int] = []
+    for index in indices:
         try:
             sample = (owned.get(index) or joined[index]).result()
         except ReplayMiss:
             raise
+        except (BudgetExceeded, ConfigurationError) as error:
+            # Whoever asked had no more to spend, or could not: that is no limit of those who only joined.
+            if index in joined:
+                again.append(index)
+            else:
+                failures.append(str(error))
         except OpikCheckEmbedError as error:
             failures.append(str(error))
         else:
             asked = sample.origin is Origin.ASKED
             samples.append(sample.seen_as(Origin.SHARED) if asked and index in joined else sample)
+    problems = list(delivery.problems)
+    if again:
+        own = _collect(store, request, again, ask)
+        samples = sorted([*samples, *own.samples], key=lambda s: s.index)
+        failures += own.failures
+        problems += [note for note in own.notes if note not in request.notes]
     return SampleSet(
         samples=tuple(samples),
-        requested=count,
+        requested=len(indices),
         failures=tuple(failures),
-        notes=(*request.notes, *dict.fromkeys(delivery.problems)),
+        notes=(*request.notes, *dict.fromkeys(problems)),
         temperature=request.temperature,
     )
 

@@ -14,6 +14,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from typing import Literal
 
 from opik_checkembed.errors import ConfigurationError
 
@@ -72,14 +73,17 @@ def check_max_concurrency(value: int) -> None:
         raise ConfigurationError(f"max_concurrency must be a whole number of at least 1, not {value!r}")
 
 
-_pools: dict[int, CallPool] = {}
+_pools: dict[tuple[str, int], CallPool] = {}
 _lock = threading.Lock()
 
 
-def shared_pool(max_concurrency: int) -> CallPool:
-    """The one pool of this size in this process; everyone who names the same size shares its threads."""
+def shared_pool(max_concurrency: int, kind: Literal["calls", "tasks"] = "calls") -> CallPool:
+    """The one pool of this kind and size in this process; everyone who names the same size shares its threads.
+
+    Whole tasks have threads apart from provider calls: a task may itself wait for such calls.
+    """
     with _lock:
-        return _pools.setdefault(max_concurrency, CallPool(max_concurrency))
+        return _pools.setdefault((kind, max_concurrency), CallPool(max_concurrency))
 
 
 def _after_fork() -> None:
@@ -89,5 +93,5 @@ def _after_fork() -> None:
     _pools.clear()
 
 
-if hasattr(os, "register_at_fork"):
+if hasattr(os, "register_at_fork"):  # pragma: no branch - Windows has no fork
     os.register_at_fork(after_in_child=_after_fork)

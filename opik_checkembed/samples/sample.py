@@ -154,7 +154,9 @@ class SampleSet:
 
     @property
     def calls(self) -> float:
-        """Provider calls this run made for these samples (a call that brought n choices counts 1/n each)."""
+        """Calls of this run that brought these samples (one that brought n choices counts 1/n each); those that failed
+        and were retried are not among them.
+        """
         # Exact, so that six sixths are one call.
         asked = [s for s in self.samples if s.origin is Origin.ASKED]
         return float(sum(Fraction(1, s.usage.choices if s.usage else 1) for s in asked))

@@ -45,5 +45,5 @@ def _after_fork() -> None:
     _lock = threading.Lock()
 
 
-if hasattr(os, "register_at_fork"):
+if hasattr(os, "register_at_fork"):  # pragma: no branch - Windows has no fork
     os.register_at_fork(after_in_child=_after_fork)

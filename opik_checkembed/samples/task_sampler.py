@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextvars
 import copy
+import inspect
 import threading
 import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 from opik_checkembed.errors import AnswerError, ConfigurationError, OpikCheckEmbedError, RequestError, SamplingError
@@ -26,6 +28,8 @@ Task = Callable[[dict[str, Any]], Any]
 
 current_item: contextvars.ContextVar[Mapping[str, Any] | None] = contextvars.ContextVar("current_item", default=None)
 """The dataset item under evaluation; `evaluate_locally` sets it, since a metric only sees it merged."""
+
+_inside_a_run: contextvars.ContextVar[bool] = contextvars.ContextVar("inside_a_run", default=False)
 
 # Opik adds these to what a metric sees.
 _NOT_THE_ITEMS = frozenset({"trace_tool_context", "task_span"})
@@ -44,7 +48,10 @@ class TaskSampler:
     Args:
         task: The function given to `evaluate`: takes the item, returns the output or a dict with `output`.
         version: Names this state of the task. Only with it are samples kept in the store, for as long as the name
-            stays the same; without it they are kept in this process, since nobody can see whether a task changed.
+            stays the same; without it they are kept in this process, since nobody can see whether a task changed. A
+            kept sample is found again by where the function is defined and its name.
+        name: Names the task in the store instead. Needed with `version` for a lambda, partial, method or callable
+            object, since two of a kind would be taken for each other.
         store: See `LiteLLMSampler`.
         budget: A limit on runs (`max_calls`); what a run costs is not known here.
         max_concurrency: Runs in flight at most, in this process.
@@ -58,6 +65,7 @@ class TaskSampler:
         task: Task,
         *,
         version: str | None = None,
+        name: str | None = None,
         store: SampleStore | str | PathLike[str] | None = "default",
         budget: Budget | None = None,
         max_concurrency: int = DEFAULT_MAX_CONCURRENCY,
@@ -71,20 +79,30 @@ class TaskSampler:
                 "what a run of a task costs is not known here, so max_cost_usd cannot be held; use "
                 "Budget(max_calls=...)"
             )
+        if version is not None and not name and not _is_named_function(task):
+            raise ConfigurationError(
+                "with version=, give the task a name= too: a lambda, partial, method or callable object cannot be told "
+                "from another of its kind in the store"
+            )
         check_max_concurrency(max_concurrency)
         self.task = task
         self.version = version
         self.budget = budget
         self.max_concurrency = max_concurrency
         self.store = open_store(store if version is not None else None)
-        self._identity = _name(task) if version is not None else _token(task)
+        self._identity = (name or _place(task)) if version is not None else _token(task)
 
     def draw(self, fields: Fields, count: int) -> SampleSet:
         """`count` more runs of the task on this item; see `Sampler.draw`."""
+        if _inside_a_run.get():
+            raise RequestError(
+                "a task that is itself being sampled cannot be sampled by TaskSampler: its runs would wait for each "
+                "other"
+            )
         item = dict(_dataset_item(fields))
         request = _TaskRequest(_describe(self._identity, _name(self.task), self.version, item))
         context = contextvars.copy_context()
-        pool = shared_pool(self.max_concurrency)
+        pool = shared_pool(self.max_concurrency, "tasks")
 
         def ask(indices: Sequence[int], delivery: Delivery) -> None:
             for index in indices:
@@ -93,9 +111,11 @@ class TaskSampler:
         return collect(self.store, request, count, ask)
 
     def _run(self, item: dict[str, Any], index: int, delivery: Delivery) -> None:
+        # The context is this run's own copy.
+        _inside_a_run.set(True)
         try:
             if self.budget is not None:
-                self.budget.reserve_usd(0.0).settle(0.0)
+                self.budget.reserve_usd(0.0).settle(None)
             # A copy for each run: a task may change what it is given.
             result = self.task(copy.deepcopy(item))
         except BaseException as error:  # noqa: BLE001 - the user's task may raise anything; the reason names it
@@ -154,6 +174,17 @@ def _dataset_item(fields: Fields) -> Mapping[str, Any]:
 def _name(task: Task) -> str:
     kind = task if hasattr(task, "__qualname__") else type(task)
     return f"{kind.__module__}.{kind.__qualname__}"
+
+
+def _is_named_function(task: Task) -> bool:
+    return inspect.isfunction(task) and "<lambda>" not in task.__qualname__
+
+
+def _place(task: Task) -> str:
+    """Where a function is defined: every script's `task` is `__main__.task`, so there the file counts too."""
+    if task.__module__ != "__main__":
+        return _name(task)
+    return f"{_name(task)} in {Path(inspect.getfile(inspect.unwrap(task))).resolve().as_posix()}"
 
 
 def _token(task: Task) -> str:

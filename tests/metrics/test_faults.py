@@ -111,13 +111,17 @@ CASES = {
     "all identical": Case(
         {"answers": "A"},
         1.0,
-        ("all 5 samples are identical at temperature 1", "no sign of confidence", "not confident by"),
+        (
+            "all 5 samples are identical at temperature 1",
+            "no sign of confidence",
+            "says nothing about identical samples",
+        ),
         requests=1,
     ),
     "all identical at temperature 0": Case(
         {"answers": "A"},
         1.0,
-        ("identical because they were asked for at temperature 0", "not confident by"),
+        ("identical because they were asked for at temperature 0", "says nothing about identical samples"),
         requests=1,
         sampler={"temperature": 0},
     ),

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from opik_checkembed.errors import BudgetExceeded, ConfigurationError, RequestError
-from opik_checkembed.samples.budget import Budget, Estimate, Reservation, estimate
+from opik_checkembed.samples.budget import Budget, Estimate, Reservation, price_requests
 from opik_checkembed.samples.prices import Price, check_prices, count_prompt_tokens, longest_answer, price_of
 from opik_checkembed.samples.request import SampleRequest
 
@@ -305,7 +305,7 @@ class TestTokens:
 class TestEstimate:
     def test_calls_tokens_and_dollars(self) -> None:
         asked = [(request(max_tokens=100), 5), (request(max_tokens=10), 2)]
-        found = estimate(asked, kept=3, prices=PRICES)
+        found = price_requests(asked, kept=3, prices=PRICES)
         assert found.cost_usd == pytest.approx(7 * PROMPT * 1e-5 + 520 * 2e-5)
         assert found == Estimate(
             samples=7,
@@ -318,24 +318,24 @@ class TestEstimate:
         )
 
     def test_what_is_expected_instead_of_the_longest(self) -> None:
-        found = estimate([(request(max_tokens=100), 5)], prices=PRICES, completion_tokens=20)
+        found = price_requests([(request(max_tokens=100), 5)], prices=PRICES, completion_tokens=20)
         assert found.completion_tokens == 100
 
     def test_unpriced_models_are_named_once_and_the_sum_is_unknown(self) -> None:
         models = ["hosted_vllm/b", "gpt-4o-mini", "hosted_vllm/a", "hosted_vllm/b"]
-        found = estimate([(request(model, max_tokens=10), 1) for model in models])
+        found = price_requests([(request(model, max_tokens=10), 1) for model in models])
         assert (found.cost_usd, found.unpriced) == (None, ("hosted_vllm/a", "hosted_vllm/b"))
         assert found.completion_tokens == 40
 
     def test_an_unknown_length_makes_the_cost_unknown_unless_it_is_free(self) -> None:
-        found = estimate([(request(), 1)], prices=PRICES)
+        found = price_requests([(request(), 1)], prices=PRICES)
         assert (found.cost_usd, found.completion_tokens, found.unpriced) == (None, None, ())
-        free = estimate([(request("ollama/llama3"), 2), (request("gpt-4o-mini", max_tokens=10), 1)])
+        free = price_requests([(request("ollama/llama3"), 2), (request("gpt-4o-mini", max_tokens=10), 1)])
         assert free.cost_usd == pytest.approx(PROMPT * 0.15e-6 + 10 * 0.6e-6)
         assert free.completion_tokens is None
 
     def test_nothing(self) -> None:
-        assert estimate([]) == Estimate(0, 0, 0, 0, 0.0, 0, ())
+        assert price_requests([]) == Estimate(0, 0, 0, 0, 0.0, 0, ())
 
 
 def test_reservations_of_one_budget_are_told_apart_by_what_they_hold() -> None:

@@ -150,10 +150,10 @@ def test_who_joins_shares_the_answers_and_pays_nothing(store: SampleStore) -> No
 def test_a_failure_reaches_everyone_who_waits_and_is_not_kept(store: SampleStore) -> None:
     def release(delivery: Delivery, indices: Sequence[int]) -> None:
         delivery.samples([Sample(0, "A0")])
-        delivery.failure(1, BudgetExceeded("used up"))
+        delivery.failure(1, SamplingError("gone"))
 
     for found in joined(store, release):
-        assert found.failures == ("used up",)
+        assert found.failures == ("gone",)
         assert "A0" in texts(found)
 
     asking = Asking()
@@ -161,12 +161,40 @@ def test_a_failure_reaches_everyone_who_waits_and_is_not_kept(store: SampleStore
     assert asking.indices == [1]
 
 
+def test_the_spent_budget_of_who_asked_is_no_limit_of_who_joined(store: SampleStore) -> None:
+    asked, joined_in = threading.Event(), threading.Event()
+    held: list[Delivery] = []
+
+    def hold(indices: Sequence[int], delivery: Delivery) -> None:
+        held.append(delivery)
+        asked.set()
+
+    def own(indices: Sequence[int], delivery: Delivery) -> None:
+        delivery.samples([Sample(index, f"own {index}") for index in indices])
+        joined_in.set()
+
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(collect, store, Question(), 2, hold)
+        assert asked.wait(WAIT)
+        # It asks for the third itself, after joining the other two.
+        second = pool.submit(collect, store, Question(), 3, own)
+        assert joined_in.wait(WAIT)
+        for index in range(2):
+            held[0].failure(index, BudgetExceeded("used up"))
+
+        assert first.result(WAIT).failures == ("used up", "used up")
+        found = second.result(WAIT)
+    assert texts(found) == ["own 0", "own 1", "own 2"]
+    assert found.requested == 3
+    assert found.failures == ()
+
+
 @pytest.mark.parametrize(
     ("error", "reason"),
     [
         (ValueError("odd"), "sampling broke off: ValueError('odd')"),
         (KeyboardInterrupt(), "sampling broke off: KeyboardInterrupt()"),
-        (BudgetExceeded("used up"), "used up"),
+        (SamplingError("gone"), "gone"),
     ],
 )
 def test_when_asking_breaks_off_nobody_waits_for_ever(error: BaseException, reason: str, store: SampleStore) -> None:

@@ -433,3 +433,41 @@ def test_a_dollar_budget_waits_for_calls_in_flight_instead_of_failing_items(stor
         assert server.max_in_flight <= 2
         assert budget.spent_usd is not None
         assert 0 < budget.spent_usd < 0.01
+
+
+def test_a_cost_of_zero_is_believed_only_of_a_model_with_a_price(
+    server: FakeOpenAI, store: SampleStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # litellm reports 0.0 for some models it has no price for.
+    complete = LiteLLMSampler._complete
+
+    def free(self: LiteLLMSampler, *arguments: Any) -> Answers:
+        answers = complete(self, *arguments)
+        return Answers(answers.choices, answers.usage, 0.0, answers.model)
+
+    monkeypatch.setattr(LiteLLMSampler, "_complete", free)
+    assert sampler(server, store, "openai/nobody-knows-its-price").draw(FIELDS, 2).cost_usd is None
+    assert sampler(server, store, "openai/gpt-4o-mini").draw(FIELDS, 2).cost_usd == 0.0
+
+
+def test_a_value_rejected_once_does_not_take_the_parameter_from_other_values(store: SampleStore) -> None:
+    faults = [Fault.http(400, "Invalid value for temperature", param="temperature")]
+    with FakeOpenAI("Paris.", faults=faults, n="honour") as server:
+        hot = sampler(server, store, temperature=1.9).draw(FIELDS, 2)
+        mild = sampler(server, store, temperature=0.9).draw(FIELDS, 2)
+        bodies = [call.body for call in server.calls if call.status == 200]
+    assert hot.samples[0].dropped == ("temperature",)
+    assert mild.samples[0].dropped == ()
+    assert [body.get("temperature") for body in bodies if body is not None] == [None, 0.9]
+
+
+def test_who_wants_the_same_is_not_bound_by_the_budget_of_another(store: SampleStore) -> None:
+    with FakeOpenAI(["A", "B", "C", "D"], n="reject", latency=0.2) as server:
+        spent = sampler(server, store, budget=Budget(max_calls=1))
+        free = sampler(server, store)
+        with ThreadPoolExecutor(2) as threads:
+            first = threads.submit(spent.draw, FIELDS, 2)
+            server.wait_until(lambda s: s.in_flight >= 1)
+            second = threads.submit(free.draw, FIELDS, 2)
+            assert len(second.result().samples) == 2
+            assert len(first.result().samples) == 1

@@ -3,6 +3,7 @@ from __future__ import annotations
 import math
 import socket
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import Any
@@ -55,9 +56,14 @@ def no_debug_output(monkeypatch: pytest.MonkeyPatch) -> None:
 def raised(base_url: str, model: str = "openai/fake", **arguments: Any) -> openai.OpenAIError:
     """What litellm raises for one call."""
     given: dict[str, Any] = {"api_key": "sk-local-key", "max_retries": 0, "num_retries": 0, "timeout": 10, **arguments}
-    with pytest.raises(openai.OpenAIError) as failure:
-        litellm.completion(model, [{"role": "user", "content": "Hi"}], api_base=base_url, **given)
-    return failure.value
+    # Not on the main thread, where litellm would leave an event loop behind.
+    with ThreadPoolExecutor(1) as worker:
+        asked = worker.submit(
+            litellm.completion, model, [{"role": "user", "content": "Hi"}], api_base=base_url, **given
+        )
+        error = asked.exception()
+    assert isinstance(error, openai.OpenAIError)
+    return error
 
 
 class TestRetry:

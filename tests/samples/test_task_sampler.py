@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -17,10 +19,11 @@ from opik.evaluation.metrics.score_result import ScoreResult
 
 from opik_checkembed.errors import ConfigurationError, RequestError
 from opik_checkembed.samples.budget import Budget
+from opik_checkembed.samples.litellm_sampler import LiteLLMSampler
 from opik_checkembed.samples.sample import Origin, Status
 from opik_checkembed.samples.store import SampleStore
 from opik_checkembed.samples.task_sampler import TaskSampler, current_item
-from opik_checkembed.testing import FakeOpik
+from opik_checkembed.testing import FakeOpenAI, FakeOpik
 
 
 class Agent:
@@ -69,14 +72,16 @@ def test_a_version_keeps_samples_in_the_store_until_it_changes(store: SampleStor
     agent = Agent()
     item = {"input": "Which?"}
 
-    TaskSampler(agent, version="1", store=store).draw(item, 3)
+    TaskSampler(agent, version="1", name="agent", store=store).draw(item, 3)
     # Another object of the same class, as in another process.
-    kept = TaskSampler(Agent(), version="1", store=store).draw(item, 3)
-    changed = TaskSampler(agent, version="2", store=store).draw(item, 3)
+    kept = TaskSampler(Agent(), version="1", name="agent", store=store).draw(item, 3)
+    changed = TaskSampler(agent, version="2", name="agent", store=store).draw(item, 3)
+    other = TaskSampler(agent, version="1", name="another", store=store).draw(item, 3)
 
     assert {sample.origin for sample in kept.samples} == {Origin.STORE}
     assert {sample.origin for sample in changed.samples} == {Origin.ASKED}
-    assert len(store.entries()) == 2
+    assert {sample.origin for sample in other.samples} == {Origin.ASKED}
+    assert len(store.entries()) == 3
 
 
 def test_without_a_version_nothing_reaches_the_disk(store: SampleStore) -> None:
@@ -212,7 +217,7 @@ def test_the_item_of_a_local_run_is_taken_whole() -> None:
         ({"version": 2}, "version must be a text"),
         ({"budget": Budget(max_cost_usd=1.0)}, r"use Budget\(max_calls=...\)"),
         ({"max_concurrency": 0}, "max_concurrency must be"),
-        ({"version": "1", "store": 3}, "store must be"),
+        ({"version": "1", "name": "agent", "store": 3}, "store must be"),
     ],
 )
 def test_bad_arguments_are_refused(arguments: dict[str, Any], says: str) -> None:
@@ -225,7 +230,7 @@ def test_a_partial_is_a_task(store: SampleStore) -> None:
     def task(prefix: str, item: Mapping[str, Any]) -> str:
         return f"{prefix} {item['input']}"
 
-    found = TaskSampler(partial(task, "A"), version="1", store=store).draw({"input": "q"}, 2)
+    found = TaskSampler(partial(task, "A"), version="1", name="A", store=store).draw({"input": "q"}, 2)
 
     assert found.texts == ["A q", "A q"]
 
@@ -282,3 +287,47 @@ def test_in_a_trace_of_the_callers_own_the_fields_are_the_item() -> None:
         TaskSampler(agent).draw({"input": "Which?", "output": "judged"}, 2)
 
     assert agent.given == [{"input": "Which?"}] * 2
+
+
+def test_a_task_may_itself_wait_for_provider_calls(tmp_path: Path) -> None:
+    # With one thread for both, the run would hold the thread that its own call needs.
+    with FakeOpenAI(["Paris.", "Lyon."]) as server:
+        inner = LiteLLMSampler("openai/fake", store=None, max_concurrency=1, api_base=server.base_url, api_key="none")
+
+        def task(item: dict[str, Any]) -> str:
+            return inner.draw({"input": f"Inside {item['input']}"}, 1).texts[0]
+
+        found = TaskSampler(task, max_concurrency=1).draw({"input": "a task?"}, 2)
+    assert len(found.samples) == 2
+
+
+def test_a_task_that_samples_itself_is_a_named_failure() -> None:
+    def task(item: dict[str, Any]) -> str:
+        return nested.draw(item, 2).texts[0]
+
+    nested = TaskSampler(task, max_concurrency=1)
+    found = nested.draw({"input": "Again?"}, 2)
+    assert found.samples == ()
+    assert "cannot be sampled by TaskSampler" in found.failures[0]
+
+
+@pytest.mark.parametrize("task", [lambda item: "x", partial(print, "x"), "".upper])
+def test_a_task_without_a_name_of_its_own_needs_one_to_have_a_version(task: Any) -> None:
+    with pytest.raises(ConfigurationError, match="give the task a name= too"):
+        TaskSampler(task, version="v1")
+
+
+def test_scripts_with_a_task_of_the_same_name_do_not_answer_for_each_other(tmp_path: Path) -> None:
+    script = (
+        "import sys\n"
+        "from opik_checkembed import TaskSampler\n"
+        "def task(item):\n    return sys.argv[0]\n"
+        "print(TaskSampler(task, version='v1', store=sys.argv[1]).draw({'input': 'x'}, 2).texts[0])\n"
+    )
+    printed = []
+    for name in ("one.py", "two.py"):
+        (tmp_path / name).write_text(script)
+        command = [sys.executable, str(tmp_path / name), str(tmp_path / "store")]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        printed.append(done.stdout.strip())
+    assert printed == [str(tmp_path / "one.py"), str(tmp_path / "two.py")]
