@@ -5,9 +5,9 @@ The public names are loaded when first used, so importing the package loads neit
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from opik_checkembed._lazy import lazily
 from opik_checkembed._version import __version__
 
 if TYPE_CHECKING:
@@ -63,12 +63,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
+__getattr__ = lazily(globals(), _HOMES)
 
 
 def __dir__() -> list[str]:

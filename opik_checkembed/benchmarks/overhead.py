@@ -12,16 +12,21 @@ from opik_checkembed.models.shared_encoder import SharedEncoder
 TARGET = 1.05
 
 
-def overhead(embedder: str | None = None, rounds: int = 5, items: int = 20, answers: int = 10) -> Comparison:
+def overhead(
+    embedder: str | None = None, rounds: int = 5, items: int = 20, answers: int = 10, task_threads: int = 20
+) -> Comparison:
     """CheckEmbed over `items` x `answers` recorded answers against `SentenceTransformer.encode` of the distinct ones.
 
-    Both sides use the one loaded model; ours starts each round with an empty cache.
+    Both sides use the one loaded model; ours starts each round with an empty cache. Items that are worked on at once
+    share one `encode` call, so with fewer threads than items there are more calls and their batches hold texts of less
+    equal length.
 
     Args:
         embedder: A sentence-transformers name or folder; None for the default.
         rounds: Timed pairs.
         items: Questions of the recording.
         answers: Answers of each, the judged one included.
+        task_threads: Items worked on at once.
     """
     recording = load_recording()
     rows = [
@@ -37,7 +42,7 @@ def overhead(embedder: str | None = None, rounds: int = 5, items: int = 20, answ
 
     def ours() -> None:
         metric.encoder = SharedEncoder(model)
-        results = evaluate_locally(rows, scoring_metrics=[metric], progress=False)
+        results = evaluate_locally(rows, scoring_metrics=[metric], task_threads=task_threads, progress=False)
         failed = results.summary()[metric.name].failed
         if failed:
             raise RuntimeError(f"{failed} items could not be scored, so the timing would be of something else")

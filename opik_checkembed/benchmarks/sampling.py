@@ -59,5 +59,7 @@ def sampling_time(
             model_parameters={"api_base": server.base_url, "api_key": "none"},
             track=False,
         )
+        import litellm  # noqa: F401 - loading it takes seconds that are start-up, not sampling
+
         seconds = timed(lambda: evaluate_locally(rows, scoring_metrics=[metric], progress=False))
         return SamplingTime(n, seconds, limit, server.answered, server.choices)

@@ -17,16 +17,13 @@ from opik.evaluation.metrics.base_metric import BaseMetric
 from opik.evaluation.metrics.score_result import ScoreResult
 
 from opik_checkembed.errors import AnswerError, ConfigurationError, ItemError, RequestError
-from opik_checkembed.functional.refusal import is_refusal
 from opik_checkembed.samples.budget import Budget
 from opik_checkembed.samples.given_samples import GivenSamples
 from opik_checkembed.samples.litellm_sampler import LiteLLMSampler
-from opik_checkembed.samples.opik_model_sampler import OpikModelSampler
 from opik_checkembed.samples.request import MODEL_FIELDS, Fields, judged_output
-from opik_checkembed.samples.sample import SampleSet
+from opik_checkembed.samples.sample import SampleSet, Status, status_of
 from opik_checkembed.samples.sampler import Sampler
 from opik_checkembed.samples.store import SampleStore
-from opik_checkembed.samples.trace import request_of_trace
 
 if TYPE_CHECKING:
     from opik.evaluation.models import OpikBaseModel
@@ -157,7 +154,7 @@ class SampledMetric(BaseMetric):
         samples: SampleSet | None = None
         try:
             output, notes = judged_output(fields)
-            if is_refusal(output):
+            if status_of(output) is Status.REFUSED:
                 raise AnswerError(f"the judged output is a refusal ({_shortened(output)!r}): no claim to agree on")
             source: Sampler = GivenSamples() if fields.get("samples") is not None else self.sampler
             if task_span is not _UNSET and source is self.sampler:
@@ -174,6 +171,8 @@ class SampledMetric(BaseMetric):
 
     def _with_traced(self, fields: dict[str, Any], task_span: Any) -> dict[str, Any]:
         """The fields with what the task's own trace says; what the task or the constructor names wins over it."""
+        from opik_checkembed.samples.trace import request_of_trace
+
         traced = request_of_trace(task_span)
         if traced.api_base is not None and isinstance(self.sampler, LiteLLMSampler):
             own = self.sampler.parameters
@@ -250,6 +249,8 @@ def _sampler(
         return LiteLLMSampler(model, **own, **(parameters or {}))
     if "timeout" in own:
         raise ConfigurationError("timeout cannot be changed for a model object; construct the model with it")
+    from opik_checkembed.samples.opik_model_sampler import OpikModelSampler
+
     return OpikModelSampler(model, **own, **(parameters or {}))
 
 

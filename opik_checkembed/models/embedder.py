@@ -20,10 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opik_checkembed.errors import ConfigurationError, EmbeddingError
-from opik_checkembed.text import Counter, windows
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
+
+    from opik_checkembed.text import Counter
 
 DEFAULT_EMBEDDER = "sentence-transformers/all-MiniLM-L6-v2"
 """The embedder where none is named: Apache-2.0, 384 dimensions, English, reads 256 tokens at a time.
@@ -221,6 +222,8 @@ class SentenceTransformerEmbedder:
 
 def windowed(text: str, count: Counter, limit: int) -> list[str]:
     """A text's windows as texts. One without a character to read is one empty window."""
+    from opik_checkembed.text import windows  # its patterns take a while to compile
+
     return [span.of(text) for span in windows(text, count, limit)] or [""]
 
 

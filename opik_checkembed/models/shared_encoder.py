@@ -24,7 +24,6 @@ from opik_checkembed.models.embedder import (
     is_api_model,
     is_sentence_transformer,
 )
-from opik_checkembed.models.litellm_embedder import LiteLLMEmbedder
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -209,6 +208,9 @@ def shared_encoder(
 
 def _embedder_of(given: str | os.PathLike[str] | Embedder | SentenceTransformer) -> Embedder:
     if isinstance(given, str) and is_api_model(given):
+        # Slow to import, and local models need none of it.
+        from opik_checkembed.models.litellm_embedder import LiteLLMEmbedder
+
         return LiteLLMEmbedder(given)
     if isinstance(given, str | os.PathLike) or is_sentence_transformer(given):
         return SentenceTransformerEmbedder(given)

@@ -13,14 +13,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 from opik_checkembed.errors import BudgetExceeded, OpikCheckEmbedError, SamplingError
-from opik_checkembed.functional.refusal import is_refusal
 from opik_checkembed.samples.budget import Budget, Reservation
 from opik_checkembed.samples.collector import Delivery
 from opik_checkembed.samples.pool import CallPool
 from opik_checkembed.samples.prices import price_of
 from opik_checkembed.samples.request import SampleRequest
 from opik_checkembed.samples.retry import Retry, diagnose
-from opik_checkembed.samples.sample import Origin, Sample, Status, Usage
+from opik_checkembed.samples.sample import Origin, Sample, Status, Usage, status_of
 from opik_checkembed.samples.spans import current_span, record_llm_span
 
 # A call that only reservations of others keep out looks again after this; each of them ends within its timeout.
@@ -39,16 +38,14 @@ class Choice:
     @property
     def status(self) -> Status:
         """Whether the answer can be compared, and if not, why."""
-        blank = not self.text.strip()
+        alone = status_of(self.text)
         if self.finish_reason == "content_filter":
             return Status.FILTERED
-        if self.tool_calls and blank:
+        if self.tool_calls and alone is Status.EMPTY:
             return Status.TOOL_CALL
-        if self.refusal or is_refusal(self.text):
+        if self.refusal or alone is Status.REFUSED:
             return Status.REFUSED
-        if self.finish_reason == "length":
-            return Status.TRUNCATED
-        return Status.EMPTY if blank else Status.OK
+        return Status.TRUNCATED if self.finish_reason == "length" else alone
 
 
 @dataclass(frozen=True)

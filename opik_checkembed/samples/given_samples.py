@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from opik_checkembed.errors import RequestError
-from opik_checkembed.functional.refusal import is_refusal
 from opik_checkembed.samples.request import Fields
-from opik_checkembed.samples.sample import Origin, Sample, SampleSet, Status
+from opik_checkembed.samples.sample import Origin, Sample, SampleSet, Status, status_of
 
 
 class GivenSamples:
@@ -40,5 +39,4 @@ def _sample(index: int, entry: object) -> Sample:
     text = entry.get("text") if isinstance(entry, Mapping) else entry
     if not isinstance(text, str):
         return Sample(index, "", Status.NOT_TEXT, origin=Origin.GIVEN)
-    status = Status.EMPTY if not text.strip() else Status.REFUSED if is_refusal(text) else Status.OK
-    return Sample(index, text, status, origin=Origin.GIVEN)
+    return Sample(index, text, status_of(text), origin=Origin.GIVEN)

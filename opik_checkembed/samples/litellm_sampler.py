@@ -5,11 +5,10 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping, Sequence
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from opik_checkembed.errors import ConfigurationError
 from opik_checkembed.samples.budget import Budget
-from opik_checkembed.samples.calls import Answers, Calls, read_response
 from opik_checkembed.samples.collector import Delivery, collect
 from opik_checkembed.samples.pool import DEFAULT_MAX_CONCURRENCY, check_max_concurrency, shared_pool
 from opik_checkembed.samples.request import Fields, SampleRequest, build_request, check_parameters
@@ -17,6 +16,9 @@ from opik_checkembed.samples.retry import Retry
 from opik_checkembed.samples.sample import SampleSet
 from opik_checkembed.samples.shared_store import open_store
 from opik_checkembed.samples.store import SampleStore
+
+if TYPE_CHECKING:
+    from opik_checkembed.samples.calls import Answers
 
 
 class LiteLLMSampler:
@@ -87,6 +89,8 @@ class LiteLLMSampler:
 
     def draw(self, fields: Fields, count: int) -> SampleSet:
         """`count` answers to what `fields` asked; see `Sampler.draw`."""
+        from opik_checkembed.samples.calls import Calls
+
         request = self.request(fields)
 
         def ask(indices: Sequence[int], delivery: Delivery) -> None:
@@ -104,6 +108,8 @@ class LiteLLMSampler:
 
     def _complete(self, request: SampleRequest, arguments: Mapping[str, Any]) -> Answers:
         import litellm
+
+        from opik_checkembed.samples.calls import read_response
 
         response = litellm.completion(
             model=request.model,

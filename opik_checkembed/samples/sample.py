@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from fractions import Fraction
 from math import fsum
 from typing import Any
 
@@ -24,6 +23,15 @@ class Status(StrEnum):
     FILTERED = "content-filtered"
     TOOL_CALL = "tool call instead of text"
     NOT_TEXT = "not text"
+
+
+def status_of(text: str) -> Status:
+    """Whether a text can be compared, as far as the text alone shows: it is neither blank nor a refusal."""
+    from opik_checkembed.functional.refusal import is_refusal  # its patterns take a while to compile
+
+    if not text.strip():
+        return Status.EMPTY
+    return Status.REFUSED if is_refusal(text) else Status.OK
 
 
 class Origin(StrEnum):
@@ -157,7 +165,8 @@ class SampleSet:
         """Calls of this run that brought these samples (one that brought n choices counts 1/n each); those that failed
         and were retried are not among them.
         """
-        # Exact, so that six sixths are one call.
+        from fractions import Fraction  # exact, so that six sixths are one call
+
         asked = [s for s in self.samples if s.origin is Origin.ASKED]
         return float(sum(Fraction(1, s.usage.choices if s.usage else 1) for s in asked))
 

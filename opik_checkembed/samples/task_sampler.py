@@ -15,12 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from opik_checkembed.errors import AnswerError, ConfigurationError, OpikCheckEmbedError, RequestError, SamplingError
-from opik_checkembed.functional.refusal import is_refusal
 from opik_checkembed.samples.budget import Budget
 from opik_checkembed.samples.collector import Delivery, collect
 from opik_checkembed.samples.pool import DEFAULT_MAX_CONCURRENCY, check_max_concurrency, shared_pool
 from opik_checkembed.samples.request import Fields, digest, judged_output, plain
-from opik_checkembed.samples.sample import Origin, Sample, SampleSet, Status
+from opik_checkembed.samples.sample import Origin, Sample, SampleSet, status_of
 from opik_checkembed.samples.shared_store import open_store
 from opik_checkembed.samples.store import SampleStore
 
@@ -127,8 +126,7 @@ class TaskSampler:
         except AnswerError as error:
             delivery.failure(index, SamplingError(f"the task returned no answer: {error}"))
             return
-        status = Status.REFUSED if is_refusal(text) else Status.OK
-        delivery.samples([Sample(index, text, status, created=time.time(), origin=Origin.ASKED)])
+        delivery.samples([Sample(index, text, status_of(text), created=time.time(), origin=Origin.ASKED)])
 
 
 @dataclass(frozen=True)
