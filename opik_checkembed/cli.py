@@ -168,7 +168,8 @@ def run(items: Path, **options: Any) -> None:
     answer the model is asked for one first, at temperature 0. `samples`, where an item has them, are used as they are
     and no model is asked. `model`, `system_prompt`, `reference` and `model_parameters` are read too.
 
-    Exit code 0 when every item was scored, 1 when some were not, 2 for wrong usage.
+    Exit code 0 when every item was scored, 1 when some were not or the run could not start, 2 for options that
+    cannot be read.
     """
     from opik_checkembed.items import load_items
     from opik_checkembed.local import evaluate_locally
