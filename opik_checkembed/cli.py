@@ -419,7 +419,7 @@ _OPTIONS = {
     "budget": "--max-cost-usd or --max-calls",
     "timeout": "--timeout",
     "max_concurrency": "--max-concurrency",
-    "retry": "nothing yet",
+    "retry": "the package itself",
 }
 
 

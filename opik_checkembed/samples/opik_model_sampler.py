@@ -16,10 +16,10 @@ from opik_checkembed.samples.pool import DEFAULT_MAX_CONCURRENCY, check_max_conc
 from opik_checkembed.samples.request import (
     Fields,
     SampleRequest,
-    _is_connection,
-    _server,
     build_request,
     check_parameters,
+    is_connection,
+    server_of,
 )
 from opik_checkembed.samples.retry import Retry
 from opik_checkembed.samples.sample import SampleSet
@@ -71,7 +71,7 @@ class OpikModelSampler:
         check_temperature(temperature)
         check_max_concurrency(max_concurrency)
         check_parameters(parameters)
-        connection = [name for name in parameters if _is_connection(name)]
+        connection = [name for name in parameters if is_connection(name)]
         if connection:
             raise ConfigurationError(f"{', '.join(connection)} cannot be changed here; construct the model with it")
         self.model = model
@@ -97,7 +97,7 @@ class OpikModelSampler:
         kind = f"{type(self.model).__module__}.{type(self.model).__qualname__}"
         # What the model object was constructed with shapes its answers as well.
         built_in: dict[str, Any] = getattr(self.model, "_completion_kwargs", {}) if self._is_litellm else {}
-        server = _server(name, built_in) if self._is_litellm else None
+        server = server_of(name, built_in) if self._is_litellm else None
         request = build_request(
             asked,
             model=None,

@@ -125,7 +125,7 @@ class SampleRequest:
         return {
             "kind": self.kind,
             "model": model,
-            "api_base": _server(model, self.connection) if self.kind == "litellm" else None,
+            "api_base": server_of(model, self.connection) if self.kind == "litellm" else None,
             "messages": plain(list(self.messages)),
             "parameters": showable({k: v for k, v in self.parameters.items() if k not in _TRANSPORT}),
             "tools": _without_secrets(plain(list(self.tools))),
@@ -175,12 +175,12 @@ def build_request(
     notes: list[str] = []
     messages = _messages(fields, notes)
     asked = {**parameters, **_parameters(fields)}
-    shaping = {k: v for k, v in asked.items() if not _is_connection(k) and v is not None}
+    shaping = {k: v for k, v in asked.items() if not is_connection(k) and v is not None}
     tools = _tools(shaping.pop("tools", None) if fields.get("tools") is None else fields["tools"])
     if temperature is not None:
         shaping["temperature"] = temperature
     asked_of = _model(fields, model)
-    connection = {k: v for k, v in parameters.items() if _is_connection(k)}
+    connection = {k: v for k, v in parameters.items() if is_connection(k)}
     try:
         request = SampleRequest(
             model=asked_of,
@@ -209,7 +209,7 @@ def check_parameters(parameters: Mapping[str, Any]) -> None:
             raise ConfigurationError(f"{name} is not a completion parameter here; use {_OWN_ARGUMENTS[name]}")
         if name in {"api_base", "base_url"} and value is not None:
             _address(value)
-        if not _is_connection(name) and name not in _TRANSPORT:
+        if not is_connection(name) and name not in _TRANSPORT:
             try:
                 digest({name: plain(value)})
             except (TypeError, ValueError) as error:
@@ -332,7 +332,7 @@ def _parameters(fields: Fields) -> dict[str, Any]:
         return {}
     if not isinstance(given, Mapping):
         raise RequestError(f"`model_parameters` must be a dict like {{'max_tokens': 200}}, not {type(given).__name__}")
-    connection = sorted(str(k) for k in given if _is_connection(str(k)) or k in _MADE_UP)
+    connection = sorted(str(k) for k in given if is_connection(str(k)) or k in _MADE_UP)
     if connection:
         raise RequestError(
             f"`model_parameters` holds {', '.join(connection)}: connection settings and keys are not read from data; "
@@ -390,7 +390,8 @@ def _is_parts(value: object) -> TypeGuard[Sequence[Mapping[str, Any]]]:
     )
 
 
-def _is_connection(name: str) -> bool:
+def is_connection(name: str) -> bool:
+    """Whether a parameter says where or with which credentials to ask, rather than what."""
     return name in _CONNECTION or _CONNECTION_NAME.search(name) is not None or _is_secret(name)
 
 
@@ -460,7 +461,7 @@ def plain(value: Any) -> Any:
 _BARE_NAMES = {"claude": "ANTHROPIC", "gemini": "VERTEXAI", "command": "COHERE"}
 
 
-def _server(model: str, connection: Mapping[str, Any]) -> str | None:
+def server_of(model: str, connection: Mapping[str, Any]) -> str | None:
     """The server behind a model's name, without user, password, query or fragment.
 
     The same name on two servers is two models, so a base set in the environment or on litellm counts too.
