@@ -52,3 +52,11 @@ class BudgetExceeded(SamplingError):
 
 class EmbeddingError(ItemError):
     """An embedder failed, or returned vectors that cannot be compared."""
+
+
+class ModelError(ItemError):
+    """A local model failed on these inputs, or there is nothing it can say about them."""
+
+
+class ModelUnavailable(ModelError):
+    """A local model cannot be loaded, whatever the inputs."""

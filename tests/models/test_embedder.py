@@ -20,6 +20,7 @@ from sentence_transformers import SentenceTransformer
 
 from opik_checkembed.errors import ConfigurationError
 from opik_checkembed.models import embedder as module
+from opik_checkembed.models import local_model
 from opik_checkembed.models.embedder import (
     DEFAULT_EMBEDDER,
     EMBEDDER_VARIABLE,
@@ -73,10 +74,10 @@ def copied_model(tmp_path: Path) -> Iterator[Path]:
     folder.mkdir()
     for file in packaged_folder().iterdir():
         (folder / file.name).symlink_to(file)
-    before = dict(module._local_models)
+    before = dict(local_model._shared)
     yield folder
-    module._local_models.clear()
-    module._local_models.update(before)
+    local_model._shared.clear()
+    local_model._shared.update(before)
 
 
 def count_loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
@@ -211,7 +212,7 @@ def test_a_model_not_found_says_three_ways_and_does_not_ask_again_at_once(
         for way in (NOWHERE, "a folder", EMBEDDER_VARIABLE, 'pip install "opik-checkembed[demo]"'):
             assert way in str(caught.value)
     assert asked == [NOWHERE]
-    monkeypatch.setattr(module, "_SECONDS_BETWEEN_LOADS", 0.0)
+    monkeypatch.setattr(local_model, "_SECONDS_BETWEEN_LOADS", 0.0)
     with pytest.raises(EmbedderUnavailable):
         encoder.vectors(["a"])
     assert asked == [NOWHERE, NOWHERE]
