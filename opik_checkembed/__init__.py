@@ -12,8 +12,10 @@ from opik_checkembed._version import __version__
 
 if TYPE_CHECKING:
     from opik_checkembed.functional.checkembed import CheckEmbedResult, checkembed
+    from opik_checkembed.functional.selfcheck import SelfCheckResult
     from opik_checkembed.local import evaluate_locally
     from opik_checkembed.metrics.checkembed import CheckEmbedMetric
+    from opik_checkembed.metrics.selfcheck_ngram import SelfCheckNgramMetric
     from opik_checkembed.pricing import estimate
     from opik_checkembed.results import LocalResults
     from opik_checkembed.samples import (
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
         SampleStore,
         TaskSampler,
     )
+    from opik_checkembed.spacy_text import SpacySplitter
 
 _HOMES = {
     "Budget": "samples",
@@ -40,6 +43,9 @@ _HOMES = {
     "Sampler": "samples",
     "TaskSampler": "samples",
     "checkembed": "functional.checkembed",
+    "SelfCheckNgramMetric": "metrics.selfcheck_ngram",
+    "SelfCheckResult": "functional.selfcheck",
+    "SpacySplitter": "spacy_text",
     "estimate": "pricing",
     "evaluate_locally": "local",
 }
@@ -55,6 +61,9 @@ __all__ = [
     "Retry",
     "SampleStore",
     "Sampler",
+    "SelfCheckNgramMetric",
+    "SelfCheckResult",
+    "SpacySplitter",
     "TaskSampler",
     "__version__",
     "checkembed",

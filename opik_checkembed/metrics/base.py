@@ -47,7 +47,7 @@ class SampledMetric(BaseMetric):
     Args:
         model: The model to ask where the task's output names none: a name for litellm, or an `OpikBaseModel`.
         name: The score's name.
-        num_samples: Samples to ask for, at least 2.
+        num_samples: Samples to ask for, at least `fewest_samples`.
         min_samples: Usable samples below which the item is not scored.
         sampler: Where samples come from, instead of the model asked through litellm. Then `model`, `temperature`,
             `model_parameters`, `store`, `budget`, `timeout` and `max_concurrency` are the sampler's own.
@@ -68,6 +68,7 @@ class SampledMetric(BaseMetric):
 
     higher_is_better: ClassVar[bool]
     default_name: ClassVar[str]
+    fewest_samples: ClassVar[int] = 2
 
     def __init__(
         self,
@@ -87,8 +88,8 @@ class SampledMetric(BaseMetric):
         track: bool = True,
         project_name: str | None = None,
     ) -> None:
-        self.num_samples = _whole("num_samples", num_samples)
-        self.min_samples = _whole("min_samples", min_samples)
+        self.num_samples = _whole("num_samples", num_samples, self.fewest_samples)
+        self.min_samples = _whole("min_samples", min_samples, self.fewest_samples)
         if self.min_samples > self.num_samples:
             raise ConfigurationError(f"min_samples ({min_samples}) cannot exceed num_samples ({num_samples})")
         if request_from not in {"fields", "trace"}:
@@ -155,7 +156,7 @@ class SampledMetric(BaseMetric):
         try:
             output, notes = judged_output(fields)
             if status_of(output) is Status.REFUSED:
-                raise AnswerError(f"the judged output is a refusal ({_shortened(output)!r}): no claim to agree on")
+                raise AnswerError(f"the judged output is a refusal ({shortened(output)!r}): no claim to agree on")
             source: Sampler = GivenSamples() if fields.get("samples") is not None else self.sampler
             if task_span is not _UNSET and source is self.sampler:
                 fields = self._with_traced(fields, task_span)
@@ -214,10 +215,10 @@ def _given(output: Any, fields: dict[str, Any]) -> dict[str, Any]:
     return fields if output is _UNSET else {"output": output, **fields}
 
 
-def _whole(name: str, value: int) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 2:
+def _whole(name: str, value: int, least: int) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
         raise ConfigurationError(
-            f"{name} must be a whole number of at least 2, not {value!r}: agreement needs answers to compare"
+            f"{name} must be a whole number of at least {least}, not {value!r}: agreement needs answers to compare"
         )
     return value
 
@@ -254,6 +255,7 @@ def _sampler(
     return OpikModelSampler(model, **own, **(parameters or {}))
 
 
-def _shortened(text: str, limit: int = 60) -> str:
+def shortened(text: str, limit: int = 60) -> str:
+    """A text on one line, cut visibly, for a reason."""
     line = " ".join(text.split())
     return line if len(line) <= limit else line[: limit - 1] + "…"
