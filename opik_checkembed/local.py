@@ -209,10 +209,10 @@ class _Run:
                 )
         return fields
 
-    def _scores(self, metric: BaseMetric, fields: dict[str, Any]) -> list[tuple[Score, Mapping[str, Any] | None]]:
+    def _scores(self, metric: BaseMetric, fields: dict[str, Any]) -> _Found:
         try:
             returned = metric.score(**_arguments(metric, fields))
-            found = [_score(one) for one in (returned if isinstance(returned, list) else [returned])]
+            found = _paid_once([_score(one) for one in (returned if isinstance(returned, list) else [returned])])
         except Exception as error:  # noqa: BLE001 - any metric may be given; its failure is this score's, not the run's
             self._say_once((metric.name, type(error)), "%s failed: %r", metric.name, error)
             found = [(Score(metric.name, None, f"{type(error).__name__}: {error}"), None)]
@@ -254,6 +254,20 @@ def _score(result: object) -> tuple[Score, Mapping[str, Any] | None]:
     if evidence.keys() == {"evidence"} and isinstance(evidence["evidence"], Mapping):
         evidence = dict(evidence["evidence"])
     return Score(result.name, value, reason, evidence), samples
+
+
+_Found = list[tuple[Score, Mapping[str, Any] | None]]
+
+
+def _paid_once(found: _Found) -> _Found:
+    """Several scores of one metric rest on one sample set, which it paid for once."""
+    seen: list[Mapping[str, Any]] = []
+    once: _Found = []
+    for score, samples in found:
+        again = samples is not None and samples in seen
+        once.append((score, {**samples, "cost_usd": 0.0, "calls": 0} if samples and again else samples))
+        seen += [samples] if samples else []
+    return once
 
 
 def _arguments(metric: BaseMetric, fields: dict[str, Any]) -> dict[str, Any]:

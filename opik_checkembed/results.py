@@ -76,11 +76,22 @@ class ItemResult:
         return next((s for s in self.scores if s.name == name), None)
 
     @property
+    def _bills(self) -> list[Mapping[str, Any]]:
+        """Whatever was paid for: sample sets, and what metrics say of their judging."""
+        judged = [s.evidence.get("judging") for s in self.scores]
+        return [*self.samples, *(one for one in judged if _is_bill(one))]
+
+    @property
     def cost_usd(self) -> float | None:
-        """What this run paid for the item's samples; None when a price is unknown."""
-        costs = [s.get("cost_usd") for s in self.samples]
+        """What this run paid for the item's samples and for judging them; None when a price is unknown."""
+        costs = [bill.get("cost_usd") for bill in self._bills]
         known = [c for c in costs if c is not None]
         return sum(known) if len(known) == len(costs) else None
+
+    @property
+    def calls(self) -> float:
+        """Provider calls this run made for the item's samples and for judging them; see `SampleSet.calls`."""
+        return math.fsum(bill.get("calls", 0) for bill in self._bills)
 
 
 @dataclass(frozen=True)
@@ -135,15 +146,15 @@ class LocalResults:
 
     @property
     def cost_usd(self) -> float | None:
-        """What this run paid for samples; None when a price is unknown."""
+        """What this run paid for samples and for judging them; None when a price is unknown."""
         costs = [item.cost_usd for item in self.items]
         known = [c for c in costs if c is not None]
         return math.fsum(known) if len(known) == len(costs) else None
 
     @property
     def calls(self) -> int:
-        """Provider calls this run made for samples."""
-        return round(math.fsum(s.get("calls", 0) for item in self.items for s in item.samples))
+        """Provider calls this run made for samples and for judging them."""
+        return round(math.fsum(item.calls for item in self.items))
 
     def to_dict(self) -> dict[str, Any]:
         """The results as JSON-ready values.
@@ -155,7 +166,8 @@ class LocalResults:
         `higher_is_better`), `cost_usd`, `calls`, and `items`, each with `id`, `item`, `output`, `error`, `cost_usd`,
         `samples` (sample sets: `requested`, `samples` with text, status, origin, usage, cost and age, `failures`,
         `notes`, `temperature`, `cost_usd`, `calls`) and `scores` (`name`, `value` or null, `reason`, `evidence`,
-        `samples`: which of the item's sample sets).
+        `samples`: which of the item's sample sets). A metric that asks a judge says in the evidence of one score, under
+        `judging`, what that took (`calls`, `cost_usd`, ...); the sums above hold it.
         """
         return {
             "schema": SCHEMA,
@@ -331,6 +343,13 @@ def finite(value: object) -> float | None:
 def is_sample_set(value: object) -> TypeGuard[Mapping[str, Any]]:
     """Whether this is a `SampleSet.to_dict()`: a metric of others may keep anything under `samples`."""
     return isinstance(value, Mapping) and value.keys() >= _SAMPLE_SET
+
+
+def _is_bill(value: object) -> TypeGuard[Mapping[str, Any]]:
+    """Whether a metric says here how many calls judging took, and what they cost."""
+    if not isinstance(value, Mapping) or not value.keys() >= {"calls", "cost_usd"}:
+        return False
+    return finite(value["calls"]) is not None and (value["cost_usd"] is None or finite(value["cost_usd"]) is not None)
 
 
 def merge_sample_sets(sets: Sequence[Mapping[str, Any] | None]) -> tuple[list[dict[str, Any]], list[int | None]]:

@@ -345,6 +345,17 @@ def test_metrics_that_share_samples_pay_for_them_once() -> None:
     assert results.cost_usd is None
 
 
+def test_several_scores_of_one_metric_pay_for_their_samples_once() -> None:
+    sampler = TaskSampler(lambda _: "Armstrong")
+    metrics = [CheckEmbedMetric(embedder=Words(), sampler=sampler, num_samples=3, samples_only=True)]
+
+    results = run([{"input": "one", "output": "Armstrong", "reference": "Gagarin"}], *metrics)
+
+    assert results.names == ["checkembed_metric", "checkembed_metric_reference", "checkembed_metric_samples_only"]
+    assert results.calls == 3
+    assert [score.samples for score in results.items[0].scores] == [0, 0, 0]
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -93,6 +93,31 @@ def test_cost_is_what_was_asked_for_and_calls_are_whole() -> None:
     assert RESULTS.calls == 1
 
 
+def judged(name: str, **judging: Any) -> Score:
+    return Score(name, 0.5, evidence={"judging": {"verdicts": 6, "calls": 6.0, "cost_usd": 0.125, **judging}})
+
+
+def test_judging_is_paid_for_as_well() -> None:
+    one = ItemResult("a", {}, {}, (judged("x"), judged("y", calls=0.0, cost_usd=0.0)), (drawn(Origin.ASKED),))
+    failed = ItemResult("b", {}, {}, (replace(judged("x"), value=None),))
+    results = LocalResults((one, failed))
+
+    assert (one.calls, one.cost_usd) == (7, 0.375)
+    assert (results.calls, results.cost_usd) == (13, 0.5)
+    read = LocalResults.from_dict(json.loads(results.to_json()))
+    assert (read.calls, read.cost_usd) == (13, 0.5)
+    assert LocalResults((ItemResult("a", {}, {}, (judged("x", cost_usd=None),)),)).cost_usd is None
+
+
+@pytest.mark.parametrize(
+    "judging", ["free", {"calls": 3}, {"calls": "3", "cost_usd": 0.5}, {"calls": 3, "cost_usd": "0.5"}, None]
+)
+def test_what_others_keep_under_the_name_of_judging_is_no_bill(judging: object) -> None:
+    one = ItemResult("a", {}, {}, (Score("x", 0.5, evidence={"judging": judging}),))
+
+    assert (one.calls, one.cost_usd) == (0, 0)
+
+
 def test_an_unknown_price_makes_the_cost_unknown_and_never_nothing() -> None:
     known, unknown = drawn(Origin.ASKED), drawn(Origin.ASKED, cost=None)
     results = LocalResults((item("a", 1.0, samples=(known, unknown)), item("b", 1.0, samples=(known,))))

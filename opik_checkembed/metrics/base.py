@@ -164,10 +164,7 @@ class SampledMetric(BaseMetric):
             samples.require(self.min_samples)
             scores = self.judge(output, samples, fields)
         except (ItemError, ConfigurationError) as error:
-            self._say_once(error)
-            # What was bought before it failed was still paid for.
-            bought = None if samples is None else {"samples": samples.to_dict()}
-            return ScoreResult(name=self.name, value=0.0, reason=str(error), metadata=bought, scoring_failed=True)
+            return self.failed(error, samples)
         return scores[0] if len(scores) == 1 else scores
 
     def _with_traced(self, fields: dict[str, Any], task_span: Any) -> dict[str, Any]:
@@ -201,6 +198,15 @@ class SampledMetric(BaseMetric):
             reason=f"{sentence}. {said[:1].upper()}{said[1:]}." if said else f"{sentence}.",
             metadata={"evidence": dict(evidence), "samples": samples.to_dict()},
         )
+
+    def failed(
+        self, error: Exception, samples: SampleSet | None, evidence: Mapping[str, Any] | None = None
+    ) -> ScoreResult:
+        """A failed score with its reason; what was bought before it failed was still paid for, and is named."""
+        self._say_once(error)
+        bought = {} if samples is None else {"samples": samples.to_dict()}
+        metadata = {**({"evidence": dict(evidence)} if evidence else {}), **bought}
+        return ScoreResult(name=self.name, value=0.0, reason=str(error), metadata=metadata or None, scoring_failed=True)
 
     def _say_once(self, error: Exception) -> None:
         """A field missing from every item is worth one line in the log, not one for each item."""

@@ -111,7 +111,8 @@ class SelfCheckMetric(SampledMetric):
         value, worst = result.value, result.worst
         if value is None or worst is None:
             whys = dict.fromkeys(str(s.detail.get("unscored", "no reason is known")) for s in checked.sentences)
-            raise ModelError(f"none of {len(kept)} sentences could be scored: {'; '.join(whys)}")
+            nothing = ModelError(f"none of {len(kept)} sentences could be scored: {'; '.join(whys)}")
+            return [self.failed(nothing, samples.noting(checked.notes), checked.evidence)]
         notes = list(checked.notes)
         unscored = [s for s in checked.sentences if s.score is None]
         if unscored:

@@ -4,26 +4,31 @@ from __future__ import annotations
 
 import contextvars
 import copy
+import math
 import re
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Protocol
 
 from opik_checkembed.errors import BudgetExceeded, OpikCheckEmbedError, SamplingError
 from opik_checkembed.samples.budget import Budget, Reservation
-from opik_checkembed.samples.collector import Delivery
-from opik_checkembed.samples.pool import CallPool
+from opik_checkembed.samples.collector import Collecting, Delivery, begin
+from opik_checkembed.samples.pool import CallPool, shared_pool
 from opik_checkembed.samples.prices import price_of
 from opik_checkembed.samples.request import SampleRequest
 from opik_checkembed.samples.retry import Retry, diagnose
-from opik_checkembed.samples.sample import Origin, Sample, Status, Usage, status_of
+from opik_checkembed.samples.sample import Origin, Sample, Status, TokenLogprobs, Usage, status_of
 from opik_checkembed.samples.spans import current_span, record_llm_span
+from opik_checkembed.samples.store import SampleStore
 
 # A call that only reservations of others keep out looks again after this; each of them ends within its timeout.
 _UNTIL_ROOM_S = 0.05
+
+# Log-probabilities serve to weigh a verdict, which stands at the beginning of a reply.
+_TOKENS_WITH_LOGPROBS = 16
 
 
 @dataclass(frozen=True)
@@ -34,6 +39,7 @@ class Choice:
     finish_reason: str | None = None
     refusal: str | None = None
     tool_calls: bool = False
+    logprobs: tuple[TokenLogprobs, ...] = ()
 
     @property
     def status(self) -> Status:
@@ -87,7 +93,26 @@ def _read_choice(choice: Any) -> Choice:
         finish_reason=choice.finish_reason,
         refusal=getattr(message, "refusal", None) or extra.get("refusal"),
         tool_calls=bool(getattr(message, "tool_calls", None)),
+        logprobs=_read_logprobs(getattr(choice, "logprobs", None)),
     )
+
+
+def _read_logprobs(logprobs: Any) -> tuple[TokenLogprobs, ...]:
+    content = getattr(logprobs, "content", None)
+    if not isinstance(content, list):
+        return ()
+    read = []
+    for token in content[:_TOKENS_WITH_LOGPROBS]:
+        found: dict[str, float] = {}
+        for one in (token, *(getattr(token, "top_logprobs", None) or ())):
+            value = getattr(one, "logprob", None)
+            # A probability of nothing, -inf, has no place in JSON.
+            if isinstance(value, int | float) and math.isfinite(value):
+                found.setdefault(str(one.token), float(value))
+        read.append(tuple(found.items()))
+    # Without the token that was chosen, nobody knows where in the answer the next ones stand.
+    whole = next((place for place, token in enumerate(read) if not token), len(read))
+    return tuple(read[:whole])
 
 
 @dataclass
@@ -147,6 +172,42 @@ def endpoint_of(request: SampleRequest) -> Endpoint:
         return _endpoints.setdefault(place, Endpoint())
 
 
+class Asking(Protocol):
+    """What a sampler that makes provider calls knows about making them."""
+
+    store: SampleStore
+    max_concurrency: int
+    retry: Retry
+    budget: Budget | None
+
+
+def begin_calls(
+    sampler: Asking,
+    request: SampleRequest,
+    count: int,
+    *,
+    complete: Callable[[Mapping[str, Any]], Answers],
+    errors: Callable[[], tuple[type[Exception], ...]],
+    takes_n: bool = True,
+    records: bool = True,
+    span: str = "sample",
+) -> Collecting:
+    """Start asking for the first `count` answers to a request, as far as nobody has them yet; see `Calls`.
+
+    Raises:
+        ReplayMiss: The store replays and lacks one.
+        StoreError: The store cannot be read.
+    """
+
+    def ask(indices: Sequence[int], delivery: Delivery) -> None:
+        pool = shared_pool(sampler.max_concurrency)
+        Calls(request, delivery, pool, complete, errors, sampler.retry, sampler.budget, takes_n, records, span).start(
+            indices
+        )
+
+    return begin(sampler.store, request, count, ask)
+
+
 @dataclass
 class Calls:
     """Asks for the missing samples of one request and delivers each; `start` returns at once.
@@ -157,6 +218,7 @@ class Calls:
         errors: The exceptions by which a provider call fails.
         takes_n: Whether one call may ask for several answers.
         records: Whether the call's span is ours to write.
+        span: The span's name.
     """
 
     request: SampleRequest
@@ -168,6 +230,7 @@ class Calls:
     budget: Budget | None
     takes_n: bool = True
     records: bool = True
+    span: str = "sample"
 
     def __post_init__(self) -> None:
         # Opik's span stack and the caller's own context variables travel with each call.
@@ -284,6 +347,7 @@ class Calls:
                 created=time.time(),
                 dropped=tuple(sorted(dropped)),
                 origin=Origin.ASKED,
+                logprobs=choice.logprobs,
             )
             for index, choice in zip(indices, choices, strict=False)
         ]
@@ -345,7 +409,7 @@ class Calls:
             return
         record_llm_span(
             parent,
-            name="sample",
+            name=self.span,
             started=started,
             ended=datetime.now(UTC),
             model=self.request.model,

@@ -79,7 +79,18 @@ Ask = Callable[[Sequence[int], Delivery], None]
 
 
 def collect(store: SampleStore, request: Request, count: int, ask: Ask) -> SampleSet:
-    """The first `count` samples of a request, bought only where nobody has them yet.
+    """The first `count` samples of a request, bought only where nobody has them yet; `begin`, and wait.
+
+    Raises:
+        ReplayMiss, StoreError: See `begin`.
+    """
+    return begin(store, request, count, ask).result()
+
+
+def begin(store: SampleStore, request: Request, count: int, ask: Ask) -> Collecting:
+    """Claim the first `count` samples of a request and start asking for those that nobody has yet.
+
+    Returns at once where `ask` does, so that one thread can begin any number of requests before it waits for any.
 
     Args:
         store: Where samples are kept.
@@ -92,55 +103,70 @@ def collect(store: SampleStore, request: Request, count: int, ask: Ask) -> Sampl
         ReplayMiss: The store replays and lacks a sample.
         StoreError: The store cannot be read.
     """
-    return _collect(store, request, range(count), ask)
+    return Collecting(store, request, range(count), ask)
 
 
-def _collect(store: SampleStore, request: Request, indices: Sequence[int], ask: Ask) -> SampleSet:
-    owned: dict[int, Future[Sample]] = {}
-    joined: dict[int, Future[Sample]] = {}
-    with _lock:
-        for index in indices:
-            claim = _claim(store, request, index)
-            other = _in_flight.get(claim)
-            if other is None:
-                owned[index] = _in_flight[claim] = Future()
-            else:
-                joined[index] = other
-    delivery = Delivery(store, request, owned)
-    if owned:
-        _supply(store, request, ask, owned, delivery)
-    samples: list[Sample] = []
-    failures: list[str] = []
-    again: list[int] = []
-    for index in indices:
-        try:
-            sample = (owned.get(index) or joined[index]).result()
-        except ReplayMiss:
-            raise
-        except (BudgetExceeded, ConfigurationError) as error:
-            # Whoever asked had no more to spend, or could not: that is no limit of those who only joined.
-            if index in joined:
-                again.append(index)
-            else:
+class Collecting:
+    """Samples of one request that are on their way."""
+
+    def __init__(self, store: SampleStore, request: Request, indices: Sequence[int], ask: Ask) -> None:
+        self._store = store
+        self._request = request
+        self._indices = indices
+        self._ask = ask
+        self._owned: dict[int, Future[Sample]] = {}
+        self._joined: dict[int, Future[Sample]] = {}
+        with _lock:
+            for index in indices:
+                claim = _claim(store, request, index)
+                other = _in_flight.get(claim)
+                if other is None:
+                    self._owned[index] = _in_flight[claim] = Future()
+                else:
+                    self._joined[index] = other
+        self._delivery = Delivery(store, request, self._owned)
+        if self._owned:
+            _supply(store, request, ask, self._owned, self._delivery)
+
+    def result(self) -> SampleSet:
+        """Wait for all of them.
+
+        Raises:
+            ReplayMiss: The store replays and lacks a sample.
+            StoreError: The store cannot be read.
+        """
+        samples: list[Sample] = []
+        failures: list[str] = []
+        again: list[int] = []
+        for index in self._indices:
+            try:
+                sample = (self._owned.get(index) or self._joined[index]).result()
+            except ReplayMiss:
+                raise
+            except (BudgetExceeded, ConfigurationError) as error:
+                # Whoever asked had no more to spend, or could not: that is no limit of those who only joined.
+                if index in self._joined:
+                    again.append(index)
+                else:
+                    failures.append(str(error))
+            except OpikCheckEmbedError as error:
                 failures.append(str(error))
-        except OpikCheckEmbedError as error:
-            failures.append(str(error))
-        else:
-            asked = sample.origin is Origin.ASKED
-            samples.append(sample.seen_as(Origin.SHARED) if asked and index in joined else sample)
-    problems = list(delivery.problems)
-    if again:
-        own = _collect(store, request, again, ask)
-        samples = sorted([*samples, *own.samples], key=lambda s: s.index)
-        failures += own.failures
-        problems += [note for note in own.notes if note not in request.notes]
-    return SampleSet(
-        samples=tuple(samples),
-        requested=len(indices),
-        failures=tuple(failures),
-        notes=(*request.notes, *dict.fromkeys(problems)),
-        temperature=request.temperature,
-    )
+            else:
+                asked = sample.origin is Origin.ASKED
+                samples.append(sample.seen_as(Origin.SHARED) if asked and index in self._joined else sample)
+        problems = list(self._delivery.problems)
+        if again:
+            own = Collecting(self._store, self._request, again, self._ask).result()
+            samples = sorted([*samples, *own.samples], key=lambda s: s.index)
+            failures += own.failures
+            problems += [note for note in own.notes if note not in self._request.notes]
+        return SampleSet(
+            samples=tuple(samples),
+            requested=len(self._indices),
+            failures=tuple(failures),
+            notes=(*self._request.notes, *dict.fromkeys(problems)),
+            temperature=self._request.temperature,
+        )
 
 
 def _supply(

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from opik_checkembed.errors import ConfigurationError
 from opik_checkembed.samples.budget import Budget
-from opik_checkembed.samples.collector import Delivery, collect
-from opik_checkembed.samples.pool import DEFAULT_MAX_CONCURRENCY, check_max_concurrency, shared_pool
+from opik_checkembed.samples.pool import DEFAULT_MAX_CONCURRENCY, check_max_concurrency
 from opik_checkembed.samples.request import Fields, SampleRequest, build_request, check_parameters
 from opik_checkembed.samples.retry import Retry
 from opik_checkembed.samples.sample import SampleSet
@@ -19,6 +18,7 @@ from opik_checkembed.samples.store import SampleStore
 
 if TYPE_CHECKING:
     from opik_checkembed.samples.calls import Answers
+    from opik_checkembed.samples.collector import Collecting
 
 
 class LiteLLMSampler:
@@ -89,22 +89,30 @@ class LiteLLMSampler:
 
     def draw(self, fields: Fields, count: int) -> SampleSet:
         """`count` answers to what `fields` asked; see `Sampler.draw`."""
-        from opik_checkembed.samples.calls import Calls
+        return self.begin(fields, count).result()
+
+    def begin(self, fields: Fields, count: int, span: str = "sample") -> Collecting:
+        """Start what `draw` then waits for, so that one thread can begin many requests and wait for all of them.
+
+        Args:
+            fields: See `Sampler.draw`.
+            count: See `Sampler.draw`.
+            span: The name of the calls' spans.
+
+        Raises:
+            ItemError: The item holds nothing to ask again.
+        """
+        from opik_checkembed.samples.calls import begin_calls
 
         request = self.request(fields)
-
-        def ask(indices: Sequence[int], delivery: Delivery) -> None:
-            Calls(
-                request=request,
-                delivery=delivery,
-                pool=shared_pool(self.max_concurrency),
-                complete=lambda arguments: self._complete(request, arguments),
-                errors=provider_errors,
-                retry=self.retry,
-                budget=self.budget,
-            ).start(indices)
-
-        return collect(self.store, request, count, ask)
+        return begin_calls(
+            self,
+            request,
+            count,
+            complete=lambda arguments: self._complete(request, arguments),
+            errors=provider_errors,
+            span=span,
+        )
 
     def _complete(self, request: SampleRequest, arguments: Mapping[str, Any]) -> Answers:
         import litellm

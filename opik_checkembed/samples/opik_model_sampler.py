@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from opik_checkembed.errors import ConfigurationError, RequestError
 from opik_checkembed.samples.budget import Budget
-from opik_checkembed.samples.calls import Answers, Calls, Choice, read_response
-from opik_checkembed.samples.collector import Delivery, collect
+from opik_checkembed.samples.calls import Answers, Choice, begin_calls, read_response
+from opik_checkembed.samples.collector import Collecting
 from opik_checkembed.samples.litellm_sampler import check_temperature
-from opik_checkembed.samples.pool import DEFAULT_MAX_CONCURRENCY, check_max_concurrency, shared_pool
+from opik_checkembed.samples.pool import DEFAULT_MAX_CONCURRENCY, check_max_concurrency
 from opik_checkembed.samples.request import (
     Fields,
     SampleRequest,
@@ -114,23 +114,21 @@ class OpikModelSampler:
 
     def draw(self, fields: Fields, count: int) -> SampleSet:
         """`count` answers to what `fields` asked; see `Sampler.draw`."""
+        return self.begin(fields, count).result()
+
+    def begin(self, fields: Fields, count: int) -> Collecting:
+        """Start what `draw` then waits for; see `LiteLLMSampler.begin`. The model object names its own spans."""
         request = self.request(fields)
-
-        def ask(indices: Sequence[int], delivery: Delivery) -> None:
-            Calls(
-                request=request,
-                delivery=delivery,
-                pool=shared_pool(self.max_concurrency),
-                complete=lambda arguments: self._complete(request, arguments),
-                errors=lambda: (Exception,),
-                retry=self.retry,
-                budget=self.budget,
-                takes_n=self._is_litellm,
-                # The model object logs its own calls.
-                records=False,
-            ).start(indices)
-
-        return collect(self.store, request, count, ask)
+        return begin_calls(
+            self,
+            request,
+            count,
+            complete=lambda arguments: self._complete(request, arguments),
+            errors=lambda: (Exception,),
+            takes_n=self._is_litellm,
+            # The model object logs its own calls.
+            records=False,
+        )
 
     def _complete(self, request: SampleRequest, arguments: Mapping[str, Any]) -> Answers:
         messages: Any = copy.deepcopy(list(request.messages))

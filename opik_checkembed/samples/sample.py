@@ -52,6 +52,10 @@ class Usage:
     choices: int = 1
 
 
+TokenLogprobs = tuple[tuple[str, float], ...]
+"""Log-probabilities at one token of an answer: the token that was chosen first, then its alternatives."""
+
+
 @dataclass(frozen=True, slots=True)
 class Sample:
     """One answer.
@@ -67,6 +71,7 @@ class Sample:
         created: When it was answered, in Unix seconds; None for given samples.
         dropped: Parameters the provider rejected, so that the answer was made without them.
         origin: Where this metric run got it from; never stored.
+        logprobs: Of the answer's first tokens, where they were asked for and the provider gave them.
     """
 
     index: int
@@ -79,10 +84,14 @@ class Sample:
     created: float | None = None
     dropped: tuple[str, ...] = ()
     origin: Origin = Origin.ASKED
+    logprobs: tuple[TokenLogprobs, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """The sample as JSON-ready values, without `index` and `origin`, which belong to where it is used."""
-        return {
+        """The sample as JSON-ready values, without `index` and `origin`, which belong to where it is used.
+
+        `logprobs`, a list of [token, log-probability] pairs for each token, is there only for a sample that has some.
+        """
+        data: dict[str, Any] = {
             "text": self.text,
             "status": self.status.value,
             "finish_reason": self.finish_reason,
@@ -98,6 +107,9 @@ class Sample:
             "created": self.created,
             "dropped": list(self.dropped),
         }
+        if self.logprobs:
+            data["logprobs"] = [[[token, value] for token, value in tokens] for tokens in self.logprobs]
+        return data
 
     @classmethod
     def from_dict(cls, index: int, data: Mapping[str, Any], origin: Origin = Origin.STORE) -> Sample:
@@ -118,11 +130,19 @@ class Sample:
             created=data["created"],
             dropped=tuple(data["dropped"]),
             origin=origin,
+            # What was kept before samples had them has none.
+            logprobs=tuple(tuple(_logprob(*pair) for pair in tokens) for tokens in data.get("logprobs") or ()),
         )
 
     def seen_as(self, origin: Origin) -> Sample:
         """The same sample as another metric run sees it."""
         return self if self.origin is origin else replace(self, origin=origin)
+
+
+def _logprob(token: object, value: object) -> tuple[str, float]:
+    if not isinstance(token, str) or not isinstance(value, int | float) or isinstance(value, bool):
+        raise TypeError(f"{token!r:.80}, {value!r:.80} is no token with its log-probability")
+    return token, float(value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from opik_checkembed.errors import BudgetExceeded, ReplayMiss, SamplingError, StoreError
-from opik_checkembed.samples.collector import Delivery, collect, name
+from opik_checkembed.samples.collector import Delivery, begin, collect, name
 from opik_checkembed.samples.sample import Origin, Sample, SampleSet
 from opik_checkembed.samples.store import SampleStore
 
@@ -72,6 +72,28 @@ def test_answers_come_in_order_whatever_order_they_arrive_in(store: SampleStore)
     assert texts(found) == ["A0", "A1", "A2"]
     assert {sample.origin for sample in found.samples} == {Origin.ASKED}
     assert (found.requested, found.failures, found.notes, found.temperature) == (3, (), ("a note",), 1.0)
+
+
+def test_one_thread_begins_many_requests_before_it_waits_for_any(store: SampleStore) -> None:
+    held: dict[str, Delivery] = {}
+
+    def hold(key: str) -> Callable[[Sequence[int], Delivery], None]:
+        def ask(indices: Sequence[int], delivery: Delivery) -> None:
+            held[key] = delivery
+
+        return ask
+
+    # The third is the first again: whoever begins it joins.
+    keys = ["a", "b", "a"]
+    begun = [begin(store, Question(key), 1, hold(key)) for key in keys]
+    for key, delivery in reversed(held.items()):
+        delivery.samples([Sample(0, f"of {key}")])
+    found = [one.result() for one in begun]
+
+    assert [texts(each) for each in found] == [["of a"], ["of b"], ["of a"]]
+    assert [each.samples[0].origin for each in found] == [Origin.ASKED, Origin.ASKED, Origin.SHARED]
+    # A result may be looked at again.
+    assert begun[0].result() == found[0]
 
 
 def test_only_what_is_missing_is_asked_for_and_fewer_takes_the_first(store: SampleStore) -> None:

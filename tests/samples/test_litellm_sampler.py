@@ -23,7 +23,7 @@ from opik_checkembed.samples.retry import Retry
 from opik_checkembed.samples.sample import Origin, SampleSet, Status
 from opik_checkembed.samples.spans import _provider
 from opik_checkembed.samples.store import SampleStore
-from opik_checkembed.testing import FakeOpenAI, Fault
+from opik_checkembed.testing import Answer, FakeOpenAI, Fault
 
 FIELDS = {"input": "Which?"}
 
@@ -86,6 +86,20 @@ def test_without_usage_neither_tokens_nor_cost_are_made_up(store: SampleStore) -
 
     assert {sample.cost_usd for sample in found.samples} == {None}
     assert {sample.usage.prompt_tokens for sample in found.samples if sample.usage} == {None}
+
+
+def test_logprobs_of_the_first_tokens_are_kept(store: SampleStore) -> None:
+    long = [{"Yes": -0.25, "No": -1.5}, *[{" so": -0.5, " not": -1.0}] * 40]
+    with FakeOpenAI(Answer("Yes" + " so" * 40, logprobs=long)) as server:
+        asking = sampler(server, store, logprobs=True, top_logprobs=2)
+        found = asking.draw(FIELDS, 2)
+        again = asking.draw(FIELDS, 2)
+        without = sampler(server, store).draw(FIELDS, 2)
+
+    for sample in (*found.samples, *again.samples):
+        assert sample.logprobs == ((("Yes", -0.25), ("No", -1.5)), *[((" so", -0.5), (" not", -1.0))] * 15)
+    assert {sample.origin for sample in again.samples} == {Origin.STORE}
+    assert [sample.logprobs for sample in without.samples] == [(), ()]
 
 
 def test_a_lone_server_ignoring_n_is_asked_one_by_one_from_then_on(store: SampleStore) -> None:
@@ -388,6 +402,26 @@ class TestChoices:
 
         assert answers == Answers((Choice("", None, "no"),))
         assert read_response(SimpleNamespace(choices=None)) == Answers(())
+
+    def test_only_logprobs_that_json_can_hold_are_read(self) -> None:
+        def token(text: str, value: object, *top: SimpleNamespace) -> SimpleNamespace:
+            return SimpleNamespace(token=text, logprob=value, top_logprobs=list(top) or None)
+
+        tokens = [
+            token("Yes", -0.5, token("Yes", -0.5), token("No", -1), token("?", float("-inf")), token("!", None)),
+            token(".", 0.0),
+            token("odd", float("-inf")),
+            token("after", 0.0),
+        ]
+        message = SimpleNamespace(content="Yes.oddafter")
+        given = [SimpleNamespace(content=tokens), SimpleNamespace(content=None), None, {"content": tokens}]
+        response = SimpleNamespace(
+            choices=[SimpleNamespace(message=message, finish_reason="stop", logprobs=one) for one in given]
+        )
+
+        read = [choice.logprobs for choice in read_response(response).choices]
+
+        assert read == [((("Yes", -0.5), ("No", -1.0)), ((".", 0.0),)), (), (), ()]
 
     def test_a_free_call_with_usage_costs_nothing_rather_than_an_unknown_sum(self) -> None:
         usage = SimpleNamespace(prompt_tokens=3, completion_tokens=4, total_tokens=None)

@@ -21,7 +21,7 @@ from opik_checkembed.samples.opik_model_sampler import OpikModelSampler
 from opik_checkembed.samples.retry import Retry
 from opik_checkembed.samples.sample import Status
 from opik_checkembed.samples.store import SampleStore
-from opik_checkembed.testing import FakeOpenAI, FakeOpik, Fault, hash_vector
+from opik_checkembed.testing import Answer, FakeOpenAI, FakeOpik, Fault, hash_vector
 
 FIELDS = {"input": "Which?"}
 CHAT = {"messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Which?"}]}
@@ -85,6 +85,14 @@ class TestLiteLLMChatModel:
         assert server.chat_requests == 1
         assert server.calls[0].body["messages"] == CHAT["messages"]
         assert server.calls[0].body["temperature"] == 1.0
+
+    def test_logprobs_come_along(self, store: SampleStore) -> None:
+        with FakeOpenAI(Answer("Yes", logprobs=[{"Yes": -0.25, "No": -1.5}])) as server:
+            sampler = OpikModelSampler(chat_model(server), store=store, logprobs=True, top_logprobs=2)
+            begun = [sampler.begin({"input": text}, 1) for text in ("Which?", "What?")]
+            found = [one.result().samples[0].logprobs for one in begun]
+
+        assert found == [((("Yes", -0.25), ("No", -1.5)),)] * 2
 
     def test_the_model_named_by_the_task_is_not_asked(self, server: FakeOpenAI, store: SampleStore) -> None:
         fields = {**FIELDS, "model": "openai/other", "model_name": "openai/another"}

@@ -47,6 +47,26 @@ class TestSample:
         assert Sample.from_dict(0, sample.to_dict(), Origin.ASKED) == sample
         assert sample.cost_usd is None
 
+    def test_logprobs_are_kept_where_there_are_some(self) -> None:
+        logprobs = ((("Yes", -0.5), ("No", -1.5)), ((".", 0.0),))
+        sample = replace(FULL, logprobs=logprobs)
+        data = json.loads(json.dumps(sample.to_dict()))
+
+        assert data == {**FULL.to_dict(), "logprobs": [[["Yes", -0.5], ["No", -1.5]], [[".", 0.0]]]}
+        assert Sample.from_dict(3, data, Origin.ASKED) == sample
+
+    def test_a_sample_kept_before_there_were_logprobs_has_none(self) -> None:
+        assert "logprobs" not in FULL.to_dict()
+        assert Sample.from_dict(3, FULL.to_dict()).logprobs == ()
+        assert Sample.from_dict(3, {**FULL.to_dict(), "logprobs": None}).logprobs == ()
+
+    @pytest.mark.parametrize(
+        "logprobs", [3, [3], [[3]], [["Yes", -1.0]], [[["Yes"]]], [[["Yes", "no"]]], [[[1, 2.0]]], [[["Yes", True]]]]
+    )
+    def test_what_are_no_logprobs_is_refused(self, logprobs: object) -> None:
+        with pytest.raises((TypeError, ValueError)):
+            Sample.from_dict(0, {**FULL.to_dict(), "logprobs": logprobs})
+
     def test_what_is_no_sample_is_refused(self) -> None:
         data = FULL.to_dict()
         with pytest.raises(KeyError):

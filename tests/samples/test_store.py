@@ -104,6 +104,24 @@ def test_a_sample_comes_back_as_it_was_from_another_store_object(path: Path) -> 
         assert store.get("other", [2]) == {}
 
 
+def test_logprobs_come_back_and_rows_from_before_there_were_any_are_read(path: Path, tmp_path: Path) -> None:
+    weighed = answer(1, logprobs=((("Yes", -0.5), ("No", -1.5)),))
+    with SampleStore(path) as store:
+        store.put("k", REQUEST, [answer(0), weighed])
+        store.export(tmp_path / "export.jsonl")
+        assert [sample.logprobs for sample in store.get("k", [0, 1]).values()] == [(), weighed.logprobs]
+    old, new = (tmp_path / "export.jsonl").read_text("utf-8").splitlines()
+    # As an earlier version wrote it, to the letter.
+    assert "logprobs" not in old
+    assert "logprobs" in new
+    with SampleStore(tmp_path / "other") as store:
+        assert store.import_(tmp_path / "export.jsonl") == 2
+        assert store.get("k", [1])[1].logprobs == weighed.logprobs
+    (tmp_path / "bad.jsonl").write_text(new.replace("-0.5", '"much"'), "utf-8")
+    with SampleStore(tmp_path / "other") as store, pytest.raises(StoreError, match="is no token with its"):
+        store.import_(tmp_path / "bad.jsonl")
+
+
 def test_fewer_wanted_takes_the_first_and_more_wanted_leaves_the_missing_out(memory: SampleStore) -> None:
     memory.put("k", REQUEST, [answer(3, "d"), answer(0, "a"), answer(1, "b")])
     assert list(texts(memory, wanted=2).items()) == [(0, "a"), (1, "b")]
