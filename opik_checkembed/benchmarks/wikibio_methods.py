@@ -1,0 +1,310 @@
+"""The methods of this package as rows of the WikiBio table: one small adapter each, over the package's own metrics."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal, cast
+
+from opik_checkembed.benchmarks.wikibio import BioPassage, Method, PassageScore
+from opik_checkembed.errors import ConfigurationError, EmbeddingError
+from opik_checkembed.functional.checkembed import CheckEmbedResult, checkembed
+from opik_checkembed.functional.selfcheck import mean_over_samples
+from opik_checkembed.metrics.checkembed import CheckEmbedMetric
+from opik_checkembed.metrics.selfcheck import SelfCheckMetric
+from opik_checkembed.models.embedder import default_embedder
+from opik_checkembed.splitters import Sentence, SentenceSplitter, splitter_of
+
+# The samples of the CheckEmbed paper's best row.
+_PAPER_SAMPLES = 16
+
+Agreement = Literal["samples", "all", "output"]
+
+
+@dataclass(frozen=True)
+class CheckEmbedMethod:
+    """CheckEmbed: passages as wholes, one embedding for each text.
+
+    Args:
+        metric: Holds the embedder, the similarity and the baseline.
+        model: The embedder's name in the table.
+        reads: "samples" is the paper's protocol, which never reads the judged passage: the score over 16 samples.
+            "all" is the score over passage and samples, as `CheckEmbedMetric` has it; "output" the mean similarity of
+            the passage with its samples.
+        samples: The most samples to use; None for all.
+    """
+
+    metric: CheckEmbedMetric
+    model: str
+    reads: Agreement
+    samples: int | None = None
+    varies: bool = True
+
+    @property
+    def name(self) -> str:
+        """As in the table."""
+        said = {"samples": "samples only", "all": "passage read", "output": "passage to samples"}
+        return f"CheckEmbed, {said[self.reads]}"
+
+    @property
+    def headline(self) -> int | None:
+        """16 for the paper's protocol, else all."""
+        return _PAPER_SAMPLES if self.reads == "samples" else None
+
+    @property
+    def published(self) -> str:
+        """The paper's best row."""
+        return "CheckEmbed best (16 samples)"
+
+    def score(self, passage: BioPassage, counts: Sequence[int]) -> dict[int, PassageScore]:
+        """See `Method.score`: 1 minus the agreement."""
+        vectors = self.metric.encoder.vectors([passage.text, *passage.samples[: counts[-1]]]).vectors
+        similarity, baseline = self.metric.similarity, self.metric.baseline
+        try:
+            found = {
+                k: checkembed(vectors[1 : k + 1], output=vectors[0], similarity=similarity, baseline=baseline)
+                for k in counts
+            }
+        except ValueError as error:
+            raise EmbeddingError(f"the embeddings cannot be compared: {error}") from error
+        return {k: PassageScore(1 - _agreement(result, self.reads)) for k, result in found.items()}
+
+
+def _agreement(result: CheckEmbedResult, reads: Agreement) -> float:
+    found = {"samples": result.samples_only_score, "all": result.score, "output": result.output_agreement}[reads]
+    # With an output and at least two samples, none is None.
+    return cast("float", found)
+
+
+@dataclass(frozen=True)
+class SelfCheckMethod:
+    """A SelfCheckGPT metric: the data set's sentences are handed to its `check`.
+
+    Args:
+        metric: What scores; its splitter is replaced by one that leaves the passage's own sentences as they are.
+        name: As in the table.
+        model: The model it rests on, as in the table.
+        published: The published row to compare it with.
+        fewer: How scores from fewer samples are had: "mean" over the first of `SentenceScore.per_sample`, where a
+            score is the mean over samples; "again" by checking again; "no" for methods that would take too long.
+        samples: The most samples to use; None for all.
+    """
+
+    metric: SelfCheckMetric
+    name: str
+    model: str | None = None
+    published: str | None = None
+    fewer: Literal["mean", "again", "no"] = "mean"
+    samples: int | None = None
+    headline: int | None = None
+
+    @property
+    def varies(self) -> bool:
+        """Whether fewer samples can be had at little cost."""
+        return self.fewer != "no"
+
+    def score(self, passage: BioPassage, counts: Sequence[int]) -> dict[int, PassageScore]:
+        """See `Method.score`."""
+        if isinstance(self.metric.splitter, OwnSentences):
+            self.metric.splitter.keep(passage)
+        if self.fewer != "mean":
+            return {k: self._checked(passage, k)[0] for k in counts}
+        whole, per_sample = self._checked(passage, counts[-1])
+        return {
+            **{k: PassageScore.of([mean_over_samples(each[:k]) for each in per_sample]) for k in counts[:-1]},
+            counts[-1]: whole,
+        }
+
+    def _checked(self, passage: BioPassage, k: int) -> tuple[PassageScore, list[tuple[float | None, ...]]]:
+        found = self.metric.check(passage.text, passage.sentences, passage.samples[:k], {}).sentences
+        return PassageScore.of([one.score for one in found]), [one.per_sample for one in found]
+
+
+class OwnSentences:
+    """Splits a labelled passage where its data set does, and any other text as another splitter does, once.
+
+    Args:
+        others: Splits the samples.
+    """
+
+    def __init__(self, others: SentenceSplitter) -> None:
+        self._others = others
+        self._known: dict[str, list[Sentence]] = {}
+
+    def keep(self, passage: BioPassage) -> None:
+        """Use the data set's sentences for this passage, and what it left out between and after them.
+
+        Passages cut off in mid-sentence have a last piece without a label. It is not scored, but n-grams count it.
+        """
+        text = passage.text
+        pieces = list(passage.sentences)
+        starts = [*(sentence.start for sentence in passage.sentences), len(text)]
+        for start, end in zip([0, *(sentence.end for sentence in passage.sentences)], starts, strict=True):
+            left_out = text[start:end].strip()
+            if left_out:
+                start = text.index(left_out, start)
+                pieces.append(Sentence(start, start + len(left_out), len(left_out.split())))
+        self._known[text] = sorted(pieces)
+
+    def split(self, text: str) -> list[Sentence]:
+        """See `SentenceSplitter`."""
+        if text not in self._known:
+            self._known[text] = self._others.split(text)
+        return self._known[text]
+
+
+# --- by name ------------------------------------------------------------------------------------------------
+
+
+def methods(name: str, **options: Any) -> list[Method]:
+    """The rows that a name stands for.
+
+    Args:
+        name: "checkembed" (three rows: the paper's protocol and two that read the judged passage), "ngram" (average
+            and maximum), "bertscore", "nli", "mqag" or "prompt".
+        **options: Arguments of the metric's constructor (`embedder`, `n`, `encoder`, `num_layers`, ...), and `samples`
+            to use fewer than all. Besides, for all but "checkembed": `splitter` for the samples' sentences, and `title`
+            for the row.
+
+    Raises:
+        ConfigurationError: There is no such name, or an option cannot work.
+    """
+    if name not in _BUILDERS:
+        raise ConfigurationError(f"the method must be one of {', '.join(_BUILDERS)}, not {name!r}")
+    try:
+        return _BUILDERS[name](options)
+    except TypeError as error:
+        raise ConfigurationError(f"{name}: {error}") from error
+
+
+def methods_of(text: str) -> list[Method]:
+    """The rows that a text like "ngram" or "bertscore:encoder=all-MiniLM-L6-v2,num_layers=6" stands for.
+
+    Values are JSON where they can be read as such (6, true, null), else text. A dot goes into an option that is a dict
+    ("prompt:judge=openai/qwen,judge_parameters.api_base=http://127.0.0.1:8000/v1").
+
+    Raises:
+        ConfigurationError: It is of another form, or as for `methods`.
+
+    Example:
+        >>> [method.name for method in methods_of("ngram:n=2")]
+        ['SelfCheck-2-gram (avg)', 'SelfCheck-2-gram (max)']
+    """
+    name, colon, rest = text.partition(":")
+    options: dict[str, Any] = {}
+    for pair in rest.split(",") if colon else []:
+        path, equals, value = pair.partition("=")
+        *outer, option = (part.strip() for part in path.split("."))
+        within: Any = options
+        for part in outer:
+            within = within.setdefault(part, {}) if isinstance(within, dict) else None
+        if not all((*outer, option, equals)) or not isinstance(within, dict):
+            raise ConfigurationError(f"{text!r} is not of the form NAME or NAME:OPTION=VALUE,OPTION=VALUE")
+        try:
+            within[option] = json.loads(value)
+        except ValueError:
+            within[option] = value
+    return methods(name.strip(), **options)
+
+
+def _checkembed(options: dict[str, Any]) -> list[Method]:
+    samples = _samples(options.pop("samples", None))
+    metric = CheckEmbedMetric(store=None, track=False, heatmap=False, **options)
+    model = _shown(options.get("embedder") or default_embedder())
+    reads: tuple[Agreement, ...] = ("samples", "all", "output")
+    return [CheckEmbedMethod(metric, model, one, samples) for one in reads]
+
+
+def _ngram(options: dict[str, Any]) -> list[Method]:
+    from opik_checkembed.metrics.selfcheck_ngram import SelfCheckNgramMetric
+
+    statistics: tuple[Any, ...] = (options.pop("statistic"),) if "statistic" in options else ("avg", "max")
+    n = options.get("n", 1)
+    # One set of options, so that both rows share the samples' sentences.
+    row, checking = _row(options, f"SelfCheck-{'unigram' if n == 1 else f'{n}-gram'}")
+    found: list[Method] = []
+    for statistic in statistics:
+        published = "SelfCheck-unigram (max)" if (n, statistic) == (1, "max") else None
+        named = {**row, "name": f"{row['name']} ({statistic})"}
+        metric = SelfCheckNgramMetric(statistic=statistic, **checking)
+        found.append(SelfCheckMethod(metric, published=published, fewer="again", **named))
+    return found
+
+
+def _bertscore(options: dict[str, Any]) -> list[Method]:
+    from opik_checkembed.metrics.selfcheck_bertscore import SelfCheckBERTScoreMetric
+    from opik_checkembed.models.token_encoder import DEFAULT_TOKEN_ENCODER
+
+    row, checking = _row(options, "SelfCheck-BERTScore")
+    model = _shown(options.get("encoder") or DEFAULT_TOKEN_ENCODER)
+    return [SelfCheckMethod(SelfCheckBERTScoreMetric(**checking), model=model, published="SelfCheck-BERTScore", **row)]
+
+
+def _nli(options: dict[str, Any]) -> list[Method]:
+    from opik_checkembed.metrics.selfcheck_nli import SelfCheckNLIMetric
+    from opik_checkembed.models.nli import DEFAULT_NLI_MODEL
+
+    row, checking = _row(options, "SelfCheck-NLI fast" if options.get("fast") else "SelfCheck-NLI")
+    model = _shown(options.get("nli_model") or DEFAULT_NLI_MODEL)
+    return [SelfCheckMethod(SelfCheckNLIMetric(**checking), model=model, published="SelfCheck-NLI", **row)]
+
+
+def _mqag(options: dict[str, Any]) -> list[Method]:
+    from opik_checkembed.metrics.selfcheck_mqag import SelfCheckMQAGMetric
+
+    row, checking = _row(options, "SelfCheck-MQAG")
+    given = options.get("question_model")
+    model = None if given is None else _shown(given)
+    # Its score is no mean over samples, and asking again for each number of them would take ten times as long.
+    return [
+        SelfCheckMethod(
+            SelfCheckMQAGMetric(**checking), model=model, published="SelfCheck-QA (MQAG)", fewer="no", **row
+        )
+    ]
+
+
+def _prompt(options: dict[str, Any]) -> list[Method]:
+    from opik_checkembed.metrics.selfcheck_api_prompt import SelfCheckAPIPromptMetric
+
+    # Replies are bought, so they are kept, unless the caller says otherwise: a run that is broken off goes on for free.
+    row, checking = _row(options, "SelfCheck-prompt", keeps=True)
+    if options.get("judge") is None:
+        raise ConfigurationError("prompt needs a judge: the model behind the data set is not there to judge itself")
+    metric = SelfCheckAPIPromptMetric(**checking)
+    return [SelfCheckMethod(metric, model=_shown(options["judge"]), published="SelfCheck-prompt gpt-3.5", **row)]
+
+
+_BUILDERS: Mapping[str, Callable[[dict[str, Any]], list[Method]]] = MappingProxyType(
+    {
+        "checkembed": _checkembed,
+        "ngram": _ngram,
+        "bertscore": _bertscore,
+        "nli": _nli,
+        "mqag": _mqag,
+        "prompt": _prompt,
+    }
+)
+
+
+def _row(options: Mapping[str, Any], title: str, keeps: bool = False) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The options of the row, and those of its metric: sampling nothing, and with the data set's own sentences."""
+    checking = dict(options)
+    row = {"name": checking.pop("title", title), "samples": _samples(checking.pop("samples", None))}
+    others = splitter_of(checking.pop("splitter", None), checking.get("language", "en"))
+    store = {} if keeps else {"store": None}
+    return row, {**store, "track": False, **checking, "splitter": OwnSentences(others)}
+
+
+def _samples(value: Any) -> int | None:
+    if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 2):
+        raise ConfigurationError(f"samples must be a whole number of at least 2, not {value!r}")
+    return value
+
+
+def _shown(model: object) -> str:
+    """A name or folder as a reader knows it: its last part."""
+    return Path(model).name if isinstance(model, str | PathLike) else type(model).__name__
