@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import importlib
-import json
 import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
+from opik_checkembed.benchmarks.reference import nli_reference
 from opik_checkembed.metrics.selfcheck_nli import SelfCheckNLIMetric
 from opik_checkembed.models.nli import TransformerNLI
-
-# Hardly typed, and so not worth a cast at every call.
-transformers: Any = importlib.import_module("transformers")
+from tests.tiny_nli import save_deberta
 
 TOLERANCE = 1e-4
 PASSAGE = (
@@ -30,49 +26,9 @@ SAMPLES = [
 ]
 
 
-class Reference:
-    """selfcheckgpt's own class. transformers 5 has no `batch_encode_plus`, which is the call by another name."""
-
-    def __init__(self, folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        def batch_encode_plus(tokenizer: Any, batch_text_or_text_pairs: list[tuple[str, str]], **options: Any) -> Any:
-            ((first, second),) = batch_text_or_text_pairs
-            return tokenizer([first], [second], **options)
-
-        base = importlib.import_module("transformers.tokenization_utils_base").PreTrainedTokenizerBase
-        monkeypatch.setattr(base, "batch_encode_plus", batch_encode_plus, raising=False)
-        self._checker = importlib.import_module("selfcheckgpt.modeling_selfcheck").SelfCheckNLI(folder)
-
-    def scores(self, sentences: list[str], samples: list[str]) -> list[float]:
-        found: list[float] = self._checker.predict(sentences, samples).tolist()
-        return found
-
-
 @pytest.fixture
 def tiny_deberta(tmp_path: Path) -> str:
-    """A random DeBERTa-v2 of two labels with a sentencepiece model trained on the texts."""
-    sentencepiece = importlib.import_module("sentencepiece")
-    texts = tmp_path / "texts.txt"
-    texts.write_text("\n".join([PASSAGE, *SAMPLES]), encoding="utf-8")
-    folder = tmp_path / "deberta"
-    folder.mkdir()
-    sentencepiece.SentencePieceTrainer.train(
-        input=str(texts), model_prefix=str(folder / "spm"), vocab_size=120, hard_vocab_limit=False, minloglevel=2,
-        pad_id=0, bos_id=1, eos_id=2, unk_id=3, pad_piece="[PAD]", bos_piece="[CLS]", eos_piece="[SEP]",
-        unk_piece="[UNK]",
-    )  # fmt: skip
-    (folder / "tokenizer_config.json").write_text(
-        json.dumps({"tokenizer_class": "DebertaV2Tokenizer", "model_max_length": 512, "vocab_type": "spm"})
-    )
-    torch.manual_seed(11)
-    config = transformers.DebertaV2Config(
-        vocab_size=130, hidden_size=24, num_hidden_layers=3, num_attention_heads=3, intermediate_size=40,
-        max_position_embeddings=512, relative_attention=True, position_biased_input=False, position_buckets=32,
-        pos_att_type=["p2c", "c2p"], norm_rel_ebd="layer_norm", share_att_key=True, type_vocab_size=0,
-        pooler_dropout=0, pooler_hidden_size=24, pooler_hidden_act="gelu", initializer_range=0.4,
-        id2label={0: "entailment", 1: "contradiction"}, label2id={"entailment": 0, "contradiction": 1},
-    )  # fmt: skip
-    transformers.DebertaV2ForSequenceClassification(config).save_pretrained(folder)
-    return str(folder)
+    return save_deberta(tmp_path, [PASSAGE, *SAMPLES])
 
 
 def metric(model: Any) -> SelfCheckNLIMetric:
@@ -88,38 +44,32 @@ def scores(ours: SelfCheckNLIMetric, passage: str, samples: list[str]) -> tuple[
 
 
 @pytest.mark.parametrize("batch_tokens", [1, 400, 100_000])
-def test_sentence_scores_are_the_references(
-    tiny_deberta: str, batch_tokens: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_sentence_scores_are_the_references(tiny_deberta: str, batch_tokens: int) -> None:
     model = TransformerNLI(tiny_deberta, device="cpu", batch_tokens=batch_tokens)
     sentences, ours = scores(metric(model), PASSAGE, SAMPLES)
 
-    theirs = Reference(tiny_deberta, monkeypatch).scores(sentences, SAMPLES)
+    theirs = nli_reference(tiny_deberta).predict(sentences, PASSAGE, SAMPLES)
 
     assert len(ours) == 4
     assert ours == pytest.approx(theirs, abs=TOLERANCE)
     assert np.ptp(ours) > 100 * TOLERANCE  # a random model tells the sentences apart
 
 
-def test_beyond_the_models_length_the_reference_reads_less(
-    tiny_deberta: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_beyond_the_models_length_the_reference_reads_less(tiny_deberta: str) -> None:
     """It cuts off what two samples differ in; ours reads both to their ends."""
     long = SAMPLES[1] + " " + " ".join(SAMPLES[:1] * 12)
     other = long + " " + SAMPLES[2]
     sentence = "He was born in Kunda in 1893."
-    reference = Reference(tiny_deberta, monkeypatch)
+    reference = nli_reference(tiny_deberta)
 
-    assert reference.scores([sentence], [long]) == reference.scores([sentence], [other])
+    assert reference.predict([sentence], "", [long]) == reference.predict([sentence], "", [other])
 
     ours = metric(TransformerNLI(tiny_deberta, device="cpu"))
     (one,), (two,) = (scores(ours, sentence, [sample])[1] for sample in (long, other))
     assert abs(one - two) > TOLERANCE
 
 
-def test_a_real_classifier_on_real_passages(
-    wikibio: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_real_classifier_on_real_passages(wikibio: list[dict[str, Any]]) -> None:
     models = os.environ.get("OPIK_CHECKEMBED_TEST_MODELS")
     if not models:
         pytest.skip("OPIK_CHECKEMBED_TEST_MODELS does not name a folder with models")
@@ -128,6 +78,6 @@ def test_a_real_classifier_on_real_passages(
     samples = passage["gpt3_text_samples"][:2]
     sentences, ours = scores(metric(folder), " ".join(passage["gpt3_sentences"][:3]), samples)
 
-    theirs = Reference(folder, monkeypatch).scores(sentences, samples)
+    theirs = nli_reference(folder).predict(sentences, "", samples)
 
     assert ours == pytest.approx(theirs, abs=TOLERANCE)
