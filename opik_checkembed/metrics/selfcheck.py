@@ -60,7 +60,7 @@ class SelfCheckMetric(SampledMetric):
 
     higher_is_better: ClassVar[bool] = False
     fewest_samples: ClassVar[int] = 1
-    scale: ClassVar[str] = "0 consistent to 1 hallucinated, lower is better"
+    scale: str = "0 consistent to 1 hallucinated, lower is better"
 
     def __init__(
         self,

@@ -54,7 +54,7 @@ class SelfCheckNgramMetric(SelfCheckMetric):
     """
 
     default_name: ClassVar[str] = "selfcheck_ngram"
-    scale: ClassVar[str] = "-log p, 0 upward without bound, lower is better"
+    scale: str = "-log p, 0 upward without bound, lower is better"
 
     def __init__(
         self,
