@@ -15,7 +15,12 @@ if TYPE_CHECKING:
     from opik_checkembed.functional.selfcheck import SelfCheckResult
     from opik_checkembed.local import evaluate_locally
     from opik_checkembed.metrics.checkembed import CheckEmbedMetric
+    from opik_checkembed.metrics.selfcheck_api_prompt import SelfCheckAPIPromptMetric
+    from opik_checkembed.metrics.selfcheck_bertscore import SelfCheckBERTScoreMetric
+    from opik_checkembed.metrics.selfcheck_mqag import SelfCheckMQAGMetric
     from opik_checkembed.metrics.selfcheck_ngram import SelfCheckNgramMetric
+    from opik_checkembed.metrics.selfcheck_nli import SelfCheckNLIMetric
+    from opik_checkembed.models.judge import LLMJudge
     from opik_checkembed.pricing import estimate
     from opik_checkembed.results import LocalResults
     from opik_checkembed.samples import (
@@ -35,6 +40,7 @@ _HOMES = {
     "CheckEmbedMetric": "metrics.checkembed",
     "CheckEmbedResult": "functional.checkembed",
     "GivenSamples": "samples",
+    "LLMJudge": "models.judge",
     "LiteLLMSampler": "samples",
     "LocalResults": "results",
     "OpikModelSampler": "samples",
@@ -43,6 +49,10 @@ _HOMES = {
     "Sampler": "samples",
     "TaskSampler": "samples",
     "checkembed": "functional.checkembed",
+    "SelfCheckAPIPromptMetric": "metrics.selfcheck_api_prompt",
+    "SelfCheckBERTScoreMetric": "metrics.selfcheck_bertscore",
+    "SelfCheckMQAGMetric": "metrics.selfcheck_mqag",
+    "SelfCheckNLIMetric": "metrics.selfcheck_nli",
     "SelfCheckNgramMetric": "metrics.selfcheck_ngram",
     "SelfCheckResult": "functional.selfcheck",
     "SpacySplitter": "spacy_text",
@@ -55,12 +65,17 @@ __all__ = [
     "CheckEmbedMetric",
     "CheckEmbedResult",
     "GivenSamples",
+    "LLMJudge",
     "LiteLLMSampler",
     "LocalResults",
     "OpikModelSampler",
     "Retry",
     "SampleStore",
     "Sampler",
+    "SelfCheckAPIPromptMetric",
+    "SelfCheckBERTScoreMetric",
+    "SelfCheckMQAGMetric",
+    "SelfCheckNLIMetric",
     "SelfCheckNgramMetric",
     "SelfCheckResult",
     "SpacySplitter",

@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 from opik_checkembed._version import __version__
+from opik_checkembed.cli_bench import bench
 from opik_checkembed.errors import ConfigurationError, ItemError
 
 if TYPE_CHECKING:
@@ -304,47 +305,7 @@ def clear_samples(model: str | None, older_than: float | None, store: Path | Non
         click.echo(f"{opened.clear(model=model, older_than=age)} samples deleted from {opened.path}")
 
 
-@cli.group()
-def bench() -> None:
-    """Measure this package on this machine."""
-
-
-@bench.command("overhead")
-@click.option("--embedder", help="sentence-transformers name or folder.")
-@click.option("--rounds", type=click.IntRange(min=1), default=5, show_default=True)
-def bench_overhead(embedder: str | None, rounds: int) -> None:
-    """CheckEmbed on 200 answers against a plain `encode` of the distinct texts, in one process."""
-    from opik_checkembed.benchmarks.overhead import TARGET, overhead
-
-    for threads in (20, 16):
-        found = overhead(embedder, rounds, task_threads=threads)
-        click.echo(
-            f"20 items, {threads} at once: CheckEmbed {found.ours:.3f} s, raw encode {found.floor:.3f} s, ratio "
-            f"{found.ratio:.3f} (target at most {TARGET}; medians of {found.rounds} pairs)"
-        )
-
-
-@bench.command("sampling")
-def bench_sampling() -> None:
-    """Wall time of sampling with one second a call: 10 items, 5 samples each, 8 calls at a time."""
-    from opik_checkembed.benchmarks.sampling import sampling_time
-
-    for n in ("reject", "honour"):
-        found = sampling_time(n)
-        click.echo(
-            f"n {'honoured' if n == 'honour' else 'refused '}: {found.seconds:.2f} s for {found.choices} answers in "
-            f"{found.requests} requests (target at most {found.limit:.1f} s plus start-up)"
-        )
-
-
-@bench.command("imports")
-@click.option("--rounds", type=click.IntRange(min=1), default=5, show_default=True)
-def bench_imports(rounds: int) -> None:
-    """Milliseconds that `from opik_checkembed import CheckEmbedMetric` adds to `import opik`."""
-    from opik_checkembed.benchmarks.imports import LIMIT_MS, import_milliseconds
-
-    found = import_milliseconds(rounds)
-    click.echo(f"{found:.0f} ms beyond import opik (target under {LIMIT_MS:.0f}; median of {rounds} processes)")
+cli.add_command(bench)
 
 
 def _rows(items: list[dict[str, Any]], options: Mapping[str, Any]) -> list[dict[str, Any]]:

