@@ -2,8 +2,9 @@
 
 transformers pads every text to a multiple of the attention window (512 tokens), computes the window in overlapping
 chunks, and so spends most of its time on padding where texts are a few hundred tokens long. Here each layer attends
-over exactly the tokens that its window and its global tokens allow, as one masked dense attention. The numbers are
-the same up to rounding. Measured on a CPU it takes a quarter of the time at 250 tokens and half of it at 1,900.
+over exactly the tokens that its window and its global tokens allow: at once where the text fits into half a window,
+else in blocks. The numbers are the same up to rounding. On a CPU, with layers as wide as longformer-large's, it takes
+a third of the time at 250 tokens, .6 of it at 1,000 and .7 at 4,096.
 """
 
 from __future__ import annotations
@@ -53,25 +54,55 @@ class _DenseAttention(nn.Module):
         is_index_global_attn: torch.Tensor,
         **_: Any,
     ) -> tuple[torch.Tensor]:
-        length = hidden_states.shape[1]
         seen = ~is_index_masked[:, None, None, :]
-        allowed = seen
-        if length > self.reach + 1:
-            place = torch.arange(length, device=hidden_states.device)
-            near = (place[:, None] - place[None, :]).abs() <= self.reach
-            allowed = seen & (near | is_index_global_attn[:, None, None, :])
-        mixed = self._attention(self.query(hidden_states), self.key(hidden_states), self.value(hidden_states), allowed)
         count = int(is_index_global_attn.sum(dim=1).max())
+        # Those of the global tokens, in a row with fewer of them followed by others that are masked.
+        places = is_index_global_attn.int().argsort(dim=1, descending=True, stable=True)[:, :count]
+        valid = is_index_global_attn.gather(1, places)
+        query, key, value = self.query(hidden_states), self.key(hidden_states), self.value(hidden_states)
+        if hidden_states.shape[1] <= self.reach + 1:
+            mixed = self._attention(query, key, value, seen)
+        else:
+            mixed = self._in_blocks(query, key, value, seen & ~is_index_global_attn[:, None, None, :], places, valid)
         if count:
-            # Global tokens ask with projections of their own, of all tokens. They come first in this order.
-            places = is_index_global_attn.int().argsort(dim=1, descending=True, stable=True)[:, :count]
-            rows, columns = is_index_global_attn.gather(1, places).nonzero(as_tuple=True)
-            asking = hidden_states.take_along_dim(places[..., None], dim=1)
-            found = self._attention(
-                self.query_global(asking), self.key_global(hidden_states), self.value_global(hidden_states), seen
-            )
+            # Global tokens ask with projections of their own, of all tokens.
+            asking = self.query_global(hidden_states.take_along_dim(places[..., None], dim=1))
+            found = self._attention(asking, self.key_global(hidden_states), self.value_global(hidden_states), seen)
+            rows, columns = valid.nonzero(as_tuple=True)
             mixed[rows, places[rows, columns]] = found[rows, columns]
         return (mixed,)
+
+    def _in_blocks(
+        self,
+        query: torch.Tensor,
+        key: torch.Tensor,
+        value: torch.Tensor,
+        seen: torch.Tensor,
+        places: torch.Tensor,
+        valid: torch.Tensor,
+    ) -> torch.Tensor:
+        """Every token asks the seen ones within its reach, and the global ones."""
+        length = query.shape[1]
+        place = torch.arange(length, device=query.device)
+        distance = (place[:, None] - place[None, :]).abs()
+        near, itself = distance <= self.reach, distance == 0
+        global_key, global_value = (states.take_along_dim(places[..., None], dim=1) for states in (key, value))
+        blocks = []
+        for start in range(0, length, 2 * self.reach):
+            end = min(start + 2 * self.reach, length)
+            reached = slice(max(start - self.reach, 0), min(end + self.reach, length))
+            # Padding sees itself, since nothing is no distribution.
+            local = near[start:end, reached] & (seen[..., reached] | itself[start:end, reached])
+            beyond = valid[:, None, None, :].expand(-1, -1, end - start, -1)
+            blocks.append(
+                self._attention(
+                    query[:, start:end],
+                    torch.cat([key[:, reached], global_key], dim=1),
+                    torch.cat([value[:, reached], global_value], dim=1),
+                    torch.cat([local, beyond], dim=-1),
+                )
+            )
+        return torch.cat(blocks, dim=1)
 
     def _attention(
         self, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, allowed: torch.Tensor

@@ -11,7 +11,7 @@ import logging
 import threading
 import time
 import weakref
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -385,18 +385,6 @@ def _digest(subject: Iterable[Any]) -> bytes:
 
 
 # --- what the local models share -----------------------------------------------------------------------------
-
-
-def batches(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
-    """Positions of rows that go through together, the longest first; at least one, else within the budget."""
-    batch: list[int] = []
-    for place in sorted(range(len(lengths)), key=lambda place: -lengths[place]):
-        if batch and (len(batch) + 1) * lengths[batch[0]] > budget:
-            yield batch
-            batch = []
-        batch.append(place)
-    if batch:
-        yield batch
 
 
 _T5_LARGE, _LONGFORMER_LARGE = 2.95e9, 1.74e9

@@ -7,6 +7,7 @@ label, will do in their place.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 from os import PathLike
@@ -16,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opik_checkembed.errors import ModelError, ModelUnavailable
+from opik_checkembed.models.inputs import batches, token_limit
 from opik_checkembed.models.local_model import check_device, locate, resolve_device, shared_local_model
-from opik_checkembed.models.mqag import Answerable, Choice, Chosen, Openly, batches, load_announced
+from opik_checkembed.models.mqag import Answerable, Choice, Chosen, Openly, load_announced
 
 ANSWERING_MODEL = "potsawee/longformer-large-4096-answering-race"
 """Answers multiple-choice questions; SelfCheckGPT's and MQAG's default."""
@@ -33,8 +35,6 @@ Kind = Literal["multiple choice", "answerability"]
 _CPU_BATCH_TOKENS, _GPU_BATCH_TOKENS = 4096, 65536
 # Rows that are tokens at the same time; a row of 300 tokens takes 10 KB then.
 _TOKENISED = 256
-# Longer inputs than this no transformer reads; tokenizers without a limit say 10^30.
-_NO_LIMIT = 10_000_000
 # Tokens that may be added where a window meets the question.
 _SEAM = 4
 
@@ -195,7 +195,7 @@ class _Loaded:
         self._tokenizer = tokenizer
         self._kind = kind
         self._global = model.config.model_type == "longformer"
-        self._limit = _limit(model, tokenizer)
+        self._limit = token_limit(model, tokenizer) or sys.maxsize
         special = {tokenizer.bos_token, tokenizer.eos_token, tokenizer.sep_token, tokenizer.cls_token}
         special |= {tokenizer.pad_token}
         self._special = re.compile("|".join(re.escape(token) for token in sorted(special - {None, ""})) or r"(?!)")
@@ -302,14 +302,3 @@ class _Loaded:
 
 def _bytes(row: Row) -> int:
     return len(row[0].encode()) + len((row[1] or "").encode())
-
-
-def _limit(model: Any, tokenizer: Any) -> int:
-    """Tokens that the model reads at once, special tokens included."""
-    limits = [int(tokenizer.model_max_length), _NO_LIMIT]
-    for name, module in model.named_modules():
-        if name.endswith("position_embeddings"):
-            # RoBERTa and its descendants begin to count positions after that of the padding.
-            before = 0 if module.padding_idx is None else module.padding_idx + 1
-            limits.append(module.num_embeddings - before)
-    return min(limits)

@@ -22,8 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opik_checkembed.errors import ConfigurationError, ModelError, ModelUnavailable
+from opik_checkembed.models.inputs import batches
 from opik_checkembed.models.local_model import check_device, locate, resolve_device, shared_local_model
-from opik_checkembed.models.mqag import Distractors, Draw, Drawn, Stem, batches, load_announced
+from opik_checkembed.models.mqag import Distractors, Draw, Drawn, Stem, load_announced
 
 if TYPE_CHECKING:
     import torch

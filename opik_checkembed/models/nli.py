@@ -10,7 +10,7 @@ import json
 import os
 import threading
 import weakref
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -30,6 +30,7 @@ from opik_checkembed.functional.nli import (
     read_labels,
 )
 from opik_checkembed.models.batching import Batcher
+from opik_checkembed.models.inputs import batches, token_limit
 from opik_checkembed.models.local_model import (
     LocalModel,
     check_device,
@@ -62,9 +63,6 @@ _MAP_THEM = 'map them, as its model card has them: labels={"contradiction": 0, "
 _CLASSIFIER = "ForSequenceClassification"
 # What transformers calls the outputs of a configuration that names none.
 _UNNAMED = {"0": "LABEL_0", "1": "LABEL_1"}
-
-# Longer inputs than this no transformer reads; tokenizers without a limit say 10^30.
-_NO_LIMIT = 10_000_000
 
 # Padded tokens in a batch. On a CPU, batches of 1 to 8 pairs of 200 tokens took DeBERTa the same time a pair; of 55
 # tokens, 8 together took two thirds of what they take one by one, and 16 gained no more.
@@ -334,7 +332,7 @@ class _Loaded:
 
     def __init__(self, model: Any, tokenizer: Any) -> None:
         self.names = _loaded_names(model)
-        self.limit = _limit(model, tokenizer)
+        self.limit = token_limit(model, tokenizer)
         self.room = None if self.limit is None else self.limit - int(tokenizer.num_special_tokens_to_add(pair=True))
         self._model = model
         self._tokenizer = tokenizer
@@ -368,7 +366,7 @@ class _Loaded:
             if self.limit is not None and max(lengths) > self.limit:
                 raise ModelError(f"a pair holds {max(lengths)} tokens, and the NLI model reads {self.limit}")
             with torch.inference_mode():
-                for batch in _batches(lengths, budget):
+                for batch in batches(lengths, budget):
                     inputs = {
                         name: pad_sequence([torch.tensor(values[place]) for place in batch], True, fill.get(name, 0))
                         for name, values in encoded.items()
@@ -376,32 +374,6 @@ class _Loaded:
                     on_device = {name: values.to(device) for name, values in inputs.items()}
                     found[[start + place for place in batch]] = self._model(**on_device).logits.cpu().numpy()
         return found
-
-
-def _batches(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
-    """Positions of pairs that go through together, the longest first; at least one, else within the budget."""
-    batch: list[int] = []
-    for place in sorted(range(len(lengths)), key=lambda place: -lengths[place]):
-        if batch and (len(batch) + 1) * lengths[batch[0]] > budget:
-            yield batch
-            batch = []
-        batch.append(place)
-    yield batch
-
-
-def _limit(model: Any, tokenizer: Any) -> int | None:
-    """Tokens that the model reads at once, special tokens included; None where nothing limits it."""
-    limits = [tokenizer.model_max_length]
-    # Tokenizers of many models name no limit, and their models then fail beyond their positions.
-    positions = getattr(model.config, "max_position_embeddings", None)
-    if isinstance(positions, int) and positions > 0:
-        limits.append(positions)
-    for name, module in model.named_modules():
-        # RoBERTa and its descendants begin to count positions after that of the padding: of 514 they read 512.
-        if name.endswith("position_embeddings") and getattr(module, "padding_idx", None) is not None:
-            limits.append(module.num_embeddings - module.padding_idx - 1)
-    known = [int(limit) for limit in limits if limit < _NO_LIMIT]
-    return min(known) if known else None
 
 
 # By their ids, which stay theirs while the entry, which holds both, is there.

@@ -23,6 +23,7 @@ from opik_checkembed.errors import ConfigurationError, ModelError, ModelUnavaila
 from opik_checkembed.functional.bertscore import TokenEmbeddings
 from opik_checkembed.models.batching import Batcher
 from opik_checkembed.models.bertscore_baseline import default_layer
+from opik_checkembed.models.inputs import batches, token_limit
 from opik_checkembed.models.local_model import (
     LocalModel,
     check_device,
@@ -37,9 +38,6 @@ if TYPE_CHECKING:
 
 DEFAULT_TOKEN_ENCODER = "roberta-large"
 """SelfCheckGPT's encoder for English: MIT, 24 layers of which 17 are read, 1.4 GB."""
-
-# Longer inputs than this no transformer reads; tokenizers without a limit say 10^30.
-_NO_LIMIT = 10_000_000
 
 # Where neither tokenizer nor model names a limit (XLNet, T5), long texts are still read in windows: attention grows
 # with the square of their length.
@@ -268,7 +266,7 @@ class _Loaded:
         self._model = model
         self._tokenizer = tokenizer
         self._device = device
-        self._limit = _limit(model, tokenizer)
+        self._limit = token_limit(model, tokenizer) or _WINDOW
         self._prefix = " " if _wants_space(tokenizer, model.config.model_type) else ""
         self._pad = tokenizer.pad_token_id or 0
         # What bert-score gives no weight, also where a text happens to spell it.
@@ -313,7 +311,7 @@ class _Loaded:
 
         vectors: dict[int, NDArray[np.float32]] = {}
         with torch.inference_mode():
-            for batch in _batches([len(piece) for piece in pieces], batch_tokens):
+            for batch in batches([len(piece) for piece in pieces], batch_tokens):
                 length = max(len(pieces[i]) for i in batch)
                 ids = torch.full((len(batch), length), self._pad, dtype=torch.long)
                 mask = torch.zeros((len(batch), length), dtype=torch.long)
@@ -332,36 +330,6 @@ class _Loaded:
         ids = np.concatenate([np.asarray(piece) for piece in pieces])
         joined = vectors[0] if len(vectors) == 1 else np.concatenate(vectors)
         return TokenEmbeddings(joined, ~np.isin(ids, self._uncounted), windows=len(pieces))
-
-
-def _batches(lengths: Sequence[int], batch_tokens: int) -> Iterator[list[int]]:
-    """Positions of pieces that go through together, the longest first; at least one, else within the budget."""
-    batch: list[int] = []
-    for i in sorted(range(len(lengths)), key=lambda i: -lengths[i]):
-        if batch and (len(batch) + 1) * lengths[batch[0]] > batch_tokens:
-            yield batch
-            batch = []
-        batch.append(i)
-    if batch:
-        yield batch
-
-
-def _limit(model: torch.nn.Module, tokenizer: Any) -> int:
-    """The most tokens that the model reads at once, special tokens included."""
-    from torch.nn import Embedding
-
-    config: Any = model.config
-    limits = [tokenizer.model_max_length]
-    # Not trusted alone: tokenizers of many models name no limit, and their models then fail beyond their positions.
-    positions = getattr(config, "max_position_embeddings", None)
-    if isinstance(positions, int) and positions > 0:
-        limits.append(positions)
-    for name, module in model.named_modules():
-        # RoBERTa and its descendants begin to count positions after that of the padding: of 514 they read 512.
-        if name.endswith("position_embeddings") and isinstance(module, Embedding) and module.padding_idx is not None:
-            limits.append(module.num_embeddings - module.padding_idx - 1)
-    known = [int(limit) for limit in limits if limit < _NO_LIMIT]
-    return min(known) if known else _WINDOW
 
 
 def _wants_space(tokenizer: Any, model_type: str) -> bool:

@@ -31,7 +31,6 @@ from opik_checkembed.models.mqag import (
     Drawn,
     Openly,
     Stem,
-    batches,
 )
 from opik_checkembed.models.mqag_answering import (
     ANSWERABILITY_MODEL,
@@ -614,9 +613,3 @@ def test_threads_join_their_questions(folder: Path) -> None:
     mqag.release()
     local: list[Any] = mqag._models
     assert not any(model._local.loaded for model in local)
-
-
-def test_batches_are_sorted_and_within_the_budget() -> None:
-    assert list(batches([5, 90, 40, 41, 8], 100)) == [[1], [3, 2], [4, 0]]
-    assert list(batches([], 100)) == []
-    assert list(batches([500, 500], 100)) == [[0], [1]]

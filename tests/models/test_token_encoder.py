@@ -19,7 +19,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors, trainers
 
 from opik_checkembed.errors import ConfigurationError, ModelError, ModelUnavailable
 from opik_checkembed.functional.bertscore import TokenEmbeddings
-from opik_checkembed.models import local_model, token_encoder
+from opik_checkembed.models import local_model
 from opik_checkembed.models.token_encoder import (
     SharedTokenEncoder,
     TokenEncoder,
@@ -190,11 +190,6 @@ def test_order_and_batches_change_nothing(tmp_path: Path) -> None:
         encoder = TransformerTokenEncoder(tmp_path, num_layers=2, batch_tokens=batch_tokens)
         for one, together in zip(alone, encoder.encode(texts), strict=True):
             assert together.vectors == pytest.approx(one.vectors, abs=1e-5)
-
-
-def test_batches_hold_what_the_budget_allows() -> None:
-    assert list(token_encoder._batches([3, 9, 4, 1, 20, 4], 10)) == [[4], [1], [2, 5], [0, 3]]
-    assert list(token_encoder._batches([], 10)) == []
 
 
 def test_half_precision_is_not_kept(tmp_path: Path) -> None:
