@@ -152,10 +152,16 @@ class Recorded:
         return [Distractors(tuple(self._of[stem.question, stem.answer]["options"][1:])) for stem in stems]
 
 
+@pytest.fixture(scope="module")
+def drawn() -> dict[str, list[Question]]:
+    return {}
+
+
 @pytest.fixture
-def recorded(reference: Any, sampling: None, monkeypatch: pytest.MonkeyPatch) -> dict[str, list[Question]]:
+def recorded(
+    reference: Any, sampling: None, drawn: dict[str, list[Question]], monkeypatch: pytest.MonkeyPatch
+) -> dict[str, list[Question]]:
     """What the reference samples for each sentence; where it breaks down, over more than three distractors, three."""
-    drawn: dict[str, list[Question]] = {}
     module = modeling("selfcheck")
     generate = module.question_generation_sentence_level
 
