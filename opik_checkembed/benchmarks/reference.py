@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from opik_checkembed.errors import ConfigurationError
+from opik_checkembed.spacy_text import SpacySplitter
 
 Predict = Callable[[Sequence[str], str, Sequence[str]], list[float]]
 """Sentence scores from sentences, the passage they are from, and its samples."""
@@ -51,9 +52,10 @@ def ngram_reference(pipeline: str, n: int = 1) -> Reference:
     """Its n-gram method (maximum), with this spaCy pipeline as its `en_core_web_sm`.
 
     Raises:
-        ConfigurationError: selfcheckgpt is not installed.
+        ConfigurationError: selfcheckgpt or the pipeline is not installed.
     """
     package = _selfcheckgpt()
+    SpacySplitter(pipeline)  # says what to do where it is not installed
 
     def build(_: Reference) -> Predict:
         with _spacy_as(pipeline):
@@ -74,9 +76,10 @@ def bertscore_reference(encoder: str, num_layers: int, pipeline: str, *, rescale
     """Its BERTScore method with this encoder and layer; rescaled only if a baseline file lies where it looks.
 
     Raises:
-        ConfigurationError: selfcheckgpt is not installed.
+        ConfigurationError: selfcheckgpt or the pipeline is not installed.
     """
     package = _selfcheckgpt()
+    SpacySplitter(pipeline)
     import bert_score
     from bert_score import utils
 

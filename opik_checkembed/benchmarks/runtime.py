@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 import re
 import statistics
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -220,13 +220,9 @@ def _rounds(sides: Mapping[str, Callable[[], object]], rounds: int) -> dict[str,
     """Every side once a round, in turn from the first and from the last, so that drift hits all alike."""
     seconds: dict[str, list[float]] = {name: [] for name in sides}
     for number in range(rounds):
-        for name in _order(list(sides), number):
+        for name in list(sides) if number % 2 == 0 else reversed(list(sides)):
             seconds[name].append(timed(sides[name]))
     return seconds
-
-
-def _order(names: list[str], number: int) -> Iterator[str]:
-    return iter(names if number % 2 == 0 else names[::-1])
 
 
 def _median(seconds: Sequence[float] | None) -> float | None:

@@ -24,6 +24,7 @@ from opik_checkembed.samples.request import MODEL_FIELDS, Fields, judged_output
 from opik_checkembed.samples.sample import SampleSet, Status, status_of
 from opik_checkembed.samples.sampler import Sampler
 from opik_checkembed.samples.store import SampleStore
+from opik_checkembed.wording import shortened
 
 if TYPE_CHECKING:
     from opik.evaluation.models import OpikBaseModel
@@ -259,9 +260,3 @@ def _sampler(
     from opik_checkembed.samples.opik_model_sampler import OpikModelSampler
 
     return OpikModelSampler(model, **own, **(parameters or {}))
-
-
-def shortened(text: str, limit: int = 60) -> str:
-    """A text on one line, cut visibly, for a reason."""
-    line = " ".join(text.split())
-    return line if len(line) <= limit else line[: limit - 1] + "…"

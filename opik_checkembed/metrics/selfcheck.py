@@ -11,10 +11,11 @@ from opik.evaluation.metrics.score_result import ScoreResult
 
 from opik_checkembed.errors import AnswerError, ConfigurationError, ModelError
 from opik_checkembed.functional.selfcheck import Aggregate, SelfCheckResult, SentenceScore, is_aggregate
-from opik_checkembed.metrics.base import SampledMetric, shortened
+from opik_checkembed.metrics.base import SampledMetric
 from opik_checkembed.samples.request import Fields
 from opik_checkembed.samples.sample import SampleSet
 from opik_checkembed.splitters import Sentence, SentenceSplitter, splitter_of
+from opik_checkembed.wording import shortened
 
 if TYPE_CHECKING:
     from opik.evaluation.models import OpikBaseModel

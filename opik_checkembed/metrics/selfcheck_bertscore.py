@@ -11,7 +11,6 @@ import numpy as np
 from opik_checkembed.errors import ConfigurationError
 from opik_checkembed.functional.bertscore import Nearest, TokenEmbeddings, bertscore_f1, nearest_passages
 from opik_checkembed.functional.selfcheck import Passage, SentenceScore, mean_over_samples
-from opik_checkembed.metrics.base import shortened
 from opik_checkembed.metrics.selfcheck import Checked, SelfCheckMetric
 from opik_checkembed.models.bertscore_baseline import published_baseline, read_baseline
 from opik_checkembed.models.token_encoder import (
@@ -22,6 +21,7 @@ from opik_checkembed.models.token_encoder import (
 )
 from opik_checkembed.samples.request import Fields
 from opik_checkembed.splitters import Sentence
+from opik_checkembed.wording import shortened
 
 if TYPE_CHECKING:
     from opik.evaluation.models import OpikBaseModel

@@ -16,7 +16,6 @@ from opik_checkembed.functional.mqag import (
     sentence_score,
 )
 from opik_checkembed.functional.selfcheck import Passage, SentenceScore
-from opik_checkembed.metrics.base import shortened
 from opik_checkembed.metrics.selfcheck import Checked, SelfCheckMetric
 from opik_checkembed.models.mqag import (
     MQAG,
@@ -35,6 +34,7 @@ from opik_checkembed.models.mqag_generation import (
 )
 from opik_checkembed.samples.request import Fields
 from opik_checkembed.splitters import RuleSplitter, Sentence
+from opik_checkembed.wording import shortened
 
 if TYPE_CHECKING:
     from opik.evaluation.models import OpikBaseModel

@@ -13,11 +13,11 @@ from opik_checkembed.errors import ConfigurationError
 from opik_checkembed.functional.nearest import alike
 from opik_checkembed.functional.nli import Relation, pooled
 from opik_checkembed.functional.selfcheck import Passage, SentenceScore, mean_over_samples
-from opik_checkembed.metrics.base import shortened
 from opik_checkembed.metrics.selfcheck import Checked, SelfCheckMetric
 from opik_checkembed.models.nli import NLIModel, Reading, shared_nli
 from opik_checkembed.samples.request import Fields
 from opik_checkembed.splitters import Sentence
+from opik_checkembed.wording import shortened
 
 if TYPE_CHECKING:
     from opik.evaluation.models import OpikBaseModel

@@ -24,6 +24,7 @@ from opik_checkembed.samples.pool import DEFAULT_MAX_CONCURRENCY
 from opik_checkembed.samples.retry import Retry
 from opik_checkembed.samples.sample import Origin, Sample, SampleSet, Status
 from opik_checkembed.samples.store import SampleStore
+from opik_checkembed.wording import shortened
 
 if TYPE_CHECKING:
     from opik.evaluation.models import OpikBaseModel
@@ -237,7 +238,7 @@ def judging_notes(readings: Sequence[JudgeReading]) -> tuple[str, ...]:
     said = []
     for problem, count in Counter(one.problem for one in readings if one.problem).items():
         first = next(one for one in readings if one.problem == problem)
-        example = first.failure or (repr(_shortened(first.text)) if first.text.strip() else "")
+        example = first.failure or (repr(shortened(first.text)) if first.text.strip() else "")
         such = f" ({example})" if example else ""
         said.append(f"{count} of {len(readings)} verdicts could not be read: {problem}{such}")
     if any("temperature" in one.sample.dropped for one in readings if one.sample):
@@ -268,11 +269,6 @@ def judging_bill(readings: Sequence[JudgeReading]) -> dict[str, Any]:
         "model": next((sample.model for sample in samples if sample.model), None),
         "dropped": sorted({name for sample in samples for name in sample.dropped}),
     }
-
-
-def _shortened(text: str, limit: int = 60) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
 # --- prompts ------------------------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ from opik_checkembed.errors import ItemError, ModelError, ModelUnavailable
 from opik_checkembed.functional.mqag import AnsweredQuestion, four_options
 from opik_checkembed.models.batching import Batcher
 from opik_checkembed.models.local_model import load_pretrained
+from opik_checkembed.models.registry import identity
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -325,7 +326,7 @@ _registry_lock = threading.Lock()
 
 def _shared_batcher(model: object, method: str) -> Batcher[Any, Any]:
     """The one queue that this process has in front of a model, and what it has said so far."""
-    key = (method, _hashable(model))
+    key = (method, identity(model))
     with _registry_lock:
         batcher = _batchers.get(key)
         if batcher is None:
@@ -358,15 +359,6 @@ class _Asking:
         if len(found) != len(subjects):
             raise ModelError(f"{name}.{self._method} returned {len(found)} results for {len(subjects)} inputs")
         return found
-
-
-def _hashable(model: object) -> Hashable:
-    try:
-        hash(model)
-    except TypeError:
-        # Its queue keeps the object alive, so no other object has this id while the entry is there.
-        return "id", id(model)
-    return model
 
 
 def _digest(subject: Iterable[Any]) -> bytes:

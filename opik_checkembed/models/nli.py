@@ -14,7 +14,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, TypeVar, cast, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,7 @@ from opik_checkembed.models.local_model import (
     resolve_device,
     shared_local_model,
 )
+from opik_checkembed.models.registry import Registry
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -562,9 +563,7 @@ def _of_rows(rows: Sequence[_Row]) -> NLIProbabilities:
     return NLIProbabilities(**known)
 
 
-# One goes with its last user, but those of names stay for the process, as their models do.
-_shared: weakref.WeakValueDictionary[Hashable, SharedNLI] = weakref.WeakValueDictionary()
-_named: set[SharedNLI] = set()
+_shared: Registry[NLIModel, SharedNLI] = Registry(SharedNLI)
 
 
 def shared_nli(
@@ -601,23 +600,7 @@ def shared_nli(
         if labels is not None or device is not None:
             raise ConfigurationError("labels and device are for a name or folder; construct the object with them")
         used = model
-    with _registry_lock:
-        key = _hashable(used)
-        shared = _shared.get(key)
-        if shared is None:
-            shared = _shared[key] = SharedNLI(used)
-        if named:
-            _named.add(shared)
-        return shared
-
-
-def _hashable(model: NLIModel) -> Hashable:
-    try:
-        hash(model)
-    except TypeError:
-        # Its `SharedNLI` keeps the object alive, so no other object has this id while the entry is there.
-        return "id", id(model)
-    return cast(Hashable, model)
+    return _shared.of(used, kept=named)
 
 
 def _digest(pair: Pair) -> bytes:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import os
-import threading
-import weakref
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +22,7 @@ from opik_checkembed.models.embedder import (
     is_api_model,
     is_sentence_transformer,
 )
+from opik_checkembed.models.registry import Registry
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -174,10 +173,7 @@ class _Vector:
     windows: int
 
 
-# An encoder goes with its last user, but those of names stay for the process, as their models do.
-_encoders: weakref.WeakValueDictionary[Hashable, SharedEncoder] = weakref.WeakValueDictionary()
-_named: set[SharedEncoder] = set()
-_registry_lock = threading.Lock()
+_encoders: Registry[Embedder, SharedEncoder] = Registry(SharedEncoder)
 
 
 def shared_encoder(
@@ -196,14 +192,7 @@ def shared_encoder(
     given = default_embedder() if embedder is None else embedder
     named = isinstance(given, str | os.PathLike)
     used = _embedder_of(given)
-    with _registry_lock:
-        key = _identity(used)
-        encoder = _encoders.get(key)
-        if encoder is None:
-            encoder = _encoders[key] = SharedEncoder(used)
-        if named:
-            _named.add(encoder)
-        return encoder
+    return _encoders.of(used, kept=named)
 
 
 def _embedder_of(given: str | os.PathLike[str] | Embedder | SentenceTransformer) -> Embedder:
@@ -220,15 +209,6 @@ def _embedder_of(given: str | os.PathLike[str] | Embedder | SentenceTransformer)
             f"a text, not {given!r}"
         )
     return given
-
-
-def _identity(embedder: Embedder) -> Hashable:
-    try:
-        hash(embedder)
-    except TypeError:
-        # Its encoder keeps the object alive, so no other object has this id while the entry is there.
-        return "id", id(embedder)
-    return cast(Hashable, embedder)
 
 
 def _digest(text: str) -> bytes:

@@ -9,12 +9,10 @@ import contextlib
 import hashlib
 import json
 import os
-import threading
-import weakref
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, cast, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +30,7 @@ from opik_checkembed.models.local_model import (
     resolve_device,
     shared_local_model,
 )
+from opik_checkembed.models.registry import Registry
 
 if TYPE_CHECKING:
     import torch
@@ -429,10 +428,7 @@ class SharedTokenEncoder:
         return found
 
 
-# A shared encoder goes with its last user, but those of names stay for the process, as their models do.
-_encoders: weakref.WeakValueDictionary[Hashable, SharedTokenEncoder] = weakref.WeakValueDictionary()
-_named: set[SharedTokenEncoder] = set()
-_registry_lock = threading.Lock()
+_shared: Registry[TokenEncoder, SharedTokenEncoder] = Registry(SharedTokenEncoder)
 
 
 def shared_token_encoder(
@@ -465,23 +461,7 @@ def shared_token_encoder(
         raise ConfigurationError("num_layers and device are for a name or folder; set them on the encoder")
     else:
         used = encoder
-    with _registry_lock:
-        key = _identity(used)
-        shared = _encoders.get(key)
-        if shared is None:
-            shared = _encoders[key] = SharedTokenEncoder(used)
-        if named:
-            _named.add(shared)
-        return shared
-
-
-def _identity(encoder: TokenEncoder) -> Hashable:
-    try:
-        hash(encoder)
-    except TypeError:
-        # What is shared keeps the object alive, so no other object has this id while the entry is there.
-        return "id", id(encoder)
-    return cast(Hashable, encoder)
+    return _shared.of(used, kept=named)
 
 
 def _digest(text: str) -> bytes:

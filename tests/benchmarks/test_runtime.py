@@ -139,3 +139,8 @@ def test_without_the_reference_it_says_what_to_install(monkeypatch: pytest.Monke
     monkeypatch.setitem(sys.modules, "selfcheckgpt", None)
     with pytest.raises(ConfigurationError, match=r"pip install -c constraints.txt -e"):
         reference.ngram_reference(PIPELINE)
+
+
+def test_a_pipeline_that_is_not_installed_is_said_with_what_to_do() -> None:
+    with pytest.raises(ConfigurationError, match=r"python -m spacy download no_such_pipeline"):
+        reference.ngram_reference("no_such_pipeline")
