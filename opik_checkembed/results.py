@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -137,7 +138,7 @@ class LocalResults:
             values = [s.value for item in self.items for s in item.scores if s.name == name]
             scored = [v for v in values if v is not None]
             found[name] = Summary(
-                mean=math.fsum(scored) / len(scored) if scored else None,
+                mean=statistics.mean(scored) if scored else None,
                 scored=len(scored),
                 failed=len(values) - len(scored),
                 higher_is_better=self.directions.get(name),

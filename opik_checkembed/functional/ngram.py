@@ -81,7 +81,8 @@ def surprise(model: NgramModel, tokens: Sequence[str]) -> Surprise:
         raise ValueError("a sentence without tokens has no surprise")
     each = model.surprises(tokens)
     maximum = max(each)
-    return Surprise(math.fsum(each) / len(each), maximum, each.index(maximum))
+    # A rounded sum over a count can lie above its largest value.
+    return Surprise(min(math.fsum(each) / len(each), maximum), maximum, each.index(maximum))
 
 
 def ngrams(tokens: Sequence[str], n: int) -> list[Ngram]:

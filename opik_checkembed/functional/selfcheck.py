@@ -6,7 +6,7 @@ Models" (EMNLP 2023), sections 5 and 6; the maximum over sentences is the Opik t
 
 from __future__ import annotations
 
-import math
+import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, get_args
@@ -77,7 +77,8 @@ class SelfCheckResult:
         scores = [s.score for s in self.sentences if s.score is not None]
         if not scores:
             return None
-        return max(scores) if self.aggregate == "max" else math.fsum(scores) / len(scores)
+        # statistics.mean rounds once: a rounded sum over a count can lie outside its own values.
+        return max(scores) if self.aggregate == "max" else statistics.mean(scores)
 
     @property
     def worst(self) -> SentenceScore | None:
@@ -130,4 +131,4 @@ def mean_over_samples(per_sample: Sequence[float | None]) -> float | None:
         0.5
     """
     known = [score for score in per_sample if score is not None]
-    return math.fsum(known) / len(known) if known else None
+    return statistics.mean(known) if known else None

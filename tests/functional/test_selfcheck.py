@@ -49,6 +49,13 @@ def test_the_value_is_within_the_scores_whatever_their_order(scores: list[float 
         assert min(known) <= result.value <= max(known)
 
 
+def test_the_mean_of_equal_scores_is_that_score() -> None:
+    # Their rounded sum over three is the next float below.
+    same = 0.4669789674141501
+    assert SelfCheckResult((sentence(same),) * 3, "mean").value == same
+    assert mean_over_samples([same] * 3) == same
+
+
 def test_it_comes_back_from_json_as_it_was() -> None:
     place = Passage(1, 3, 9, "nearby", 0.5)
     full = SentenceScore("One.", 0, 4, 0.5, (0.25, None, 0.75), place, None, {"token": "One"})
