@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from opik_checkembed.functional.selfcheck import SelfCheckResult
     from opik_checkembed.local import evaluate_locally
     from opik_checkembed.metrics.checkembed import CheckEmbedMetric
+    from opik_checkembed.metrics.fact_recurrence import FactRecurrenceMetric
     from opik_checkembed.metrics.selfcheck_api_prompt import SelfCheckAPIPromptMetric
     from opik_checkembed.metrics.selfcheck_bertscore import SelfCheckBERTScoreMetric
     from opik_checkembed.metrics.selfcheck_mqag import SelfCheckMQAGMetric
@@ -39,6 +40,7 @@ _HOMES = {
     "Budget": "samples",
     "CheckEmbedMetric": "metrics.checkembed",
     "CheckEmbedResult": "functional.checkembed",
+    "FactRecurrenceMetric": "metrics.fact_recurrence",
     "GivenSamples": "samples",
     "LLMJudge": "models.judge",
     "LiteLLMSampler": "samples",
@@ -64,6 +66,7 @@ __all__ = [
     "Budget",
     "CheckEmbedMetric",
     "CheckEmbedResult",
+    "FactRecurrenceMetric",
     "GivenSamples",
     "LLMJudge",
     "LiteLLMSampler",

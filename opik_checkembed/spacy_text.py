@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,18 +30,7 @@ class SpacySplitter:
     """
 
     def __init__(self, pipeline: str | Language = "en_core_web_sm") -> None:
-        if isinstance(pipeline, str):
-            if not _is_installed(pipeline):
-                raise ConfigurationError(
-                    f"there is no spaCy pipeline {pipeline!r} here: run `python -m spacy download {pipeline}`, name a "
-                    "folder, or leave splitter out to split by rules"
-                )
-            self._pipeline: LocalModel[Language] = shared_local_model(("spacy", pipeline), lambda: _load(pipeline))
-        elif hasattr(pipeline, "pipe_names"):
-            _check_borders(pipeline)
-            self._pipeline = LocalModel(lambda: pipeline)
-        else:
-            raise ConfigurationError(f"a spaCy pipeline is a name, a folder or a loaded pipeline, not {pipeline!r}")
+        self._pipeline = _pipeline(pipeline, _check_borders, "leave splitter out to split by rules")
         self._named = pipeline if isinstance(pipeline, str) else str(pipeline.meta.get("name"))
 
     def split(self, text: str) -> list[Sentence]:
@@ -61,6 +51,58 @@ class SpacySplitter:
 
     def __repr__(self) -> str:
         return f"SpacySplitter({self._named!r})"
+
+
+class SpacyEntities:
+    """Finds names with a spaCy pipeline's entity recogniser.
+
+    Args:
+        pipeline: The name or folder of a pipeline, or the pipeline itself.
+
+    Raises:
+        ConfigurationError: It cannot be loaded, or recognises no entities; says what to do.
+    """
+
+    # What rules find better (numbers, dates, amounts) is left to them.
+    _NAMES = frozenset(
+        (
+            "PERSON",
+            "PER",
+            "NORP",
+            "FAC",
+            "ORG",
+            "GPE",
+            "LOC",
+            "PRODUCT",
+            "EVENT",
+            "WORK_OF_ART",
+            "LAW",
+            "LANGUAGE",
+            "MISC",
+        )
+    )
+
+    def __init__(self, pipeline: str | Language) -> None:
+        self._pipeline = _pipeline(pipeline, _check_entities, "leave entities out to find names by rules")
+
+    def names(self, text: str) -> list[tuple[int, int]]:
+        """Where names of people, places, organisations, works and the like begin and end, articles left out.
+
+        Raises:
+            ModelUnavailable: The pipeline cannot be loaded, or recognises no entities.
+        """
+        with self._pipeline.lock:
+            document = self._pipeline.model()(text)
+        found = []
+        for entity in document.ents:
+            if entity.label_ in self._NAMES:
+                # "the United States" and "Marie Curie's" hold more than the name.
+                first = 1 if len(entity) > 1 and entity[0].lower_ in {"the", "a", "an"} else 0
+                last = len(entity) - (
+                    1 if len(entity) > 1 + first and entity[-1].lower_ in {"'s", "’s", "'", "’"} else 0
+                )
+                found.append((entity[first].idx, entity[last - 1].idx + len(entity[last - 1])))
+        return found
 
 
 class SpacyTokenizer:
@@ -111,7 +153,22 @@ def _has_rules(language: str) -> bool:
     return language.isalpha() and any((Path(folder) / "lang" / language).is_dir() for folder in folders or ())
 
 
-def _load(name: str) -> Language:
+def _pipeline(pipeline: str | Language, check: Callable[[Language], None], otherwise: str) -> LocalModel[Language]:
+    """A named pipeline, loaded at its first use, or a loaded one; `check` says whether it can do what is wanted."""
+    if isinstance(pipeline, str):
+        if not _is_installed(pipeline):
+            raise ConfigurationError(
+                f"there is no spaCy pipeline {pipeline!r} here: run `python -m spacy download {pipeline}`, name a "
+                f"folder, or {otherwise}"
+            )
+        return shared_local_model(("spacy", check.__name__, pipeline), lambda: _load(pipeline, check))
+    if not hasattr(pipeline, "pipe_names"):
+        raise ConfigurationError(f"a spaCy pipeline is a name, a folder or a loaded pipeline, not {pipeline!r}")
+    check(pipeline)
+    return LocalModel(lambda: pipeline)
+
+
+def _load(name: str, check: Callable[[Language], None]) -> Language:
     import spacy
 
     try:
@@ -119,10 +176,18 @@ def _load(name: str) -> Language:
     except (OSError, ValueError, ImportError) as error:
         raise ModelUnavailable(f"the spaCy pipeline {name!r} could not be loaded: {error}") from error
     try:
-        _check_borders(pipeline)
+        check(pipeline)
     except ConfigurationError as error:
         raise ModelUnavailable(str(error)) from error
     return pipeline
+
+
+def _check_entities(pipeline: Language) -> None:
+    if not {"ner", "entity_ruler", "span_ruler"} & set(pipeline.pipe_names):
+        raise ConfigurationError(
+            f"the spaCy pipeline {pipeline.meta.get('name')!r} recognises no entities (it has "
+            f"{', '.join(pipeline.pipe_names) or 'no components'}); name one that does, such as en_core_web_sm"
+        )
 
 
 def _check_borders(pipeline: Language) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from fractions import Fraction
 from typing import Any, Literal, get_args
 
 Aggregate = Literal["max", "mean"]
@@ -47,6 +48,7 @@ class SentenceScore:
         against: The sample that supports it least, and the passage there that came nearest or contradicted most.
         support: The sample that supports it most, and the passage.
         detail: What else the method found, as JSON-ready values.
+        weight: How much evidence the score rests on, where the method says; weighs in the mean over sentences.
     """
 
     text: str
@@ -57,6 +59,7 @@ class SentenceScore:
     against: Passage | None = None
     support: Passage | None = None
     detail: Mapping[str, Any] = field(default_factory=dict)
+    weight: int = 1
 
 
 @dataclass(frozen=True)
@@ -74,11 +77,10 @@ class SelfCheckResult:
     @property
     def value(self) -> float | None:
         """The aggregate of the sentences that have a score; None when none has."""
-        scores = [s.score for s in self.sentences if s.score is not None]
-        if not scores:
+        scored = [(s.score, s.weight) for s in self.sentences if s.score is not None]
+        if not scored:
             return None
-        # statistics.mean rounds once: a rounded sum over a count can lie outside its own values.
-        return max(scores) if self.aggregate == "max" else statistics.mean(scores)
+        return max(scored)[0] if self.aggregate == "max" else weighted_mean(*zip(*scored, strict=True))
 
     @property
     def worst(self) -> SentenceScore | None:
@@ -121,6 +123,18 @@ def _sentence(data: Mapping[str, Any]) -> SentenceScore:
 def is_aggregate(value: object) -> bool:
     """Whether this names a way to aggregate."""
     return value in get_args(Aggregate)
+
+
+def weighted_mean(scores: Sequence[float], weights: Sequence[int]) -> float:
+    """The mean of scores, each counted `weight` times.
+
+    It is exact and rounded once: a rounded sum over a count can lie outside its own values.
+
+    Example:
+        >>> weighted_mean([0.25, 1.0], [2, 1])
+        0.5
+    """
+    return float(sum(Fraction(s) * w for s, w in zip(scores, weights, strict=True)) / sum(weights))
 
 
 def mean_over_samples(per_sample: Sequence[float | None]) -> float | None:

@@ -262,6 +262,19 @@ def text_of(name: str, value: object) -> tuple[str, tuple[str, ...]]:
     )
 
 
+def asked_text(fields: Fields) -> str:
+    """All that was asked, as text: the question, or the texts of the messages; empty where the item holds neither."""
+    found: list[str] = []
+    for name in (*INPUT_FIELDS, "messages"):
+        value = fields.get(name)
+        if isinstance(value, str):
+            found.append(value)
+        elif _is_messages(value):
+            contents = [_text_or_none(message.get("content")) for message in value if message["role"] != "assistant"]
+            found += [content for content in contents if content is not None]
+    return "\n".join(found)
+
+
 def _messages(fields: Fields, notes: list[str]) -> tuple[Message, ...]:
     given = fields.get("messages")
     system = fields.get("system_prompt")
@@ -372,7 +385,7 @@ def _present(fields: Fields) -> str:
     return f" (fields here: {', '.join(names)})" if names else ""
 
 
-def _is_messages(value: object) -> bool:
+def _is_messages(value: object) -> TypeGuard[Sequence[dict[str, Any]]]:
     return (
         isinstance(value, Sequence)
         and not isinstance(value, str | bytes)

@@ -1,0 +1,255 @@
+"""The patterns that specifics are found with.
+
+Each is bounded, so that time grows with the length of the text and no faster.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from functools import lru_cache
+
+from opik_checkembed.functional.quantities import CHINESE_NUMERAL, SPACES
+from opik_checkembed.functional.specific_words import (
+    ABBREVIATIONS,
+    HONORIFICS,
+    LEADING_PARTICLES,
+    MONTHS,
+    PARTICLES,
+    WEEKDAYS,
+)
+
+
+def _class(*categories: str) -> str:
+    """A regular expression's set of the characters in these categories, up to the end of the basic plane."""
+    ranges: list[list[int]] = []
+    for code in range(0x10000):
+        if unicodedata.category(chr(code)) in categories:
+            if ranges and ranges[-1][1] == code - 1:
+                ranges[-1][1] = code
+            else:
+                ranges.append([code, code])
+    return "".join(f"\\u{a:04x}-\\u{b:04x}" for a, b in ranges)
+
+
+UPPER = _class("Lu", "Lt")
+
+_LATIN = r"A-Za-zÀ-ÖØ-öø-ɏ"
+
+_GAP = rf"(?:[{SPACES}]{{1,3}}|[ \t]?\n[ \t]?(?![\n#>|*+-]))"
+
+_QUOTE = "'’"
+
+TAKEN = "\ue000"
+"""Stands where something has been found already, so that later patterns do not find it again."""
+
+# Chinese and Japanese put no space between words, so their letters bound a figure as marks do.
+_NO_LETTER = r"(?<![^\W\u2e80-\uffff])"
+
+_NO_LETTER_NEXT = r"(?![^\W\u2e80-\uffff])"
+
+URL = re.compile(
+    r"(?:https?://|www\.)[\w.~:/?#()\[\]@!$&'*+,;=%-]+|(?<![\w@.])(?:[a-z0-9-]{1,63}\.){1,4}(?:com|org|net|io|dev|edu|gov)(?:/[\w./?=&#%~-]*)?(?![\w@])",
+    re.ASCII,
+)
+
+EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}", re.ASCII)
+
+CODE = re.compile(r"(?<!`)`([^`\n]{1,80})`(?!`)")
+
+QUOTED = re.compile(
+    r"“([^“”]{1,300})”|„([^“”„]{1,300})[“”]|«[\s\u00a0\u202f]?([^«»]{1,300}?)[\s\u00a0\u202f]?»|»([^«»]{1,300})«"
+    r"|「([^「」]{1,300})」|『([^『』]{1,300})』|《([^《》]{1,300})》|〈([^〈〉]{1,300})〉"
+    r"|(?<![\w\"])\"([^\"\n]{1,300})\"|‘([^‘\n]{1,200}?)’(?!\w)|‚([^‘’‚\n]{1,200})[‘’]"
+    rf"|(?<![\w'])'(?=[{UPPER}\w])([^'\n]{{2,120}}(?:'\w[^'\n]{{1,60}}){{0,2}})'(?!\w)"
+)
+
+SNAKE = re.compile(
+    r"(?<![\w.])(?:[A-Za-z][A-Za-z0-9]{0,40}(?:_[A-Za-z0-9]{1,40}){1,8}|[a-z]{1,30}(?:[A-Z][a-z0-9]{1,30}){1,6}(?=\())(?:\(\))?(?!\w)|(?<![\w.])[A-Za-z_]\w{1,40}\(\)",
+    re.ASCII,
+)
+
+HASH = re.compile(r"(?<![\w-])(?=[a-f]{0,39}\d)(?=\d{0,39}[a-f])[0-9a-f]{7,40}(?![\w-])")
+
+VERSION = re.compile(
+    r"(?<![^\W\u2e80-\uffff])(?<!\.)(?:v\d{1,4}(?:\.\d{1,6}){0,3}|\d{1,4}(?:\.\d{1,6}){2,3})(?:-?(?:rc|alpha|beta|b|a)\.?\d{0,3})?"
+    r"(?![\w.]{0,20}\d)(?!\w)",
+    re.IGNORECASE,
+)
+
+VERSION_NEXT = re.compile(r"[ ]\d{1,3}\.\d{1,3}(?:\.\d{1,3}){0,2}(?![\d/%])(?![ ]?[%°])")
+
+DESIGNATION = re.compile(
+    rf"{_NO_LETTER}(?<!-)(?:[A-Z]{{1,6}}[a-z]{{0,3}}-?\d{{1,6}}[A-Za-z]{{0,3}}|[A-Z]{{1,4}}(?:\d{{1,3}}[A-Z]{{1,3}}){{1,3}}\d?"
+    rf"|[A-Z]{{2,10}}-[A-Z]{{0,4}}\d{{1,6}}[A-Za-z]{{0,2}}"
+    rf"|[A-Z]{{2,8}}[ \u00a0](?:[A-Z]{{2,6}}[ \u00a0])?\d{{1,6}}(?:[-.:/]\d{{1,6}}){{0,3}}"
+    rf"|[{_LATIN}]{{3,20}}-\d{{2,5}}[A-Za-z]?){_NO_LETTER_NEXT}(?![.,:]\d)"
+)
+
+MIXED = re.compile(
+    rf"{_NO_LETTER}(?<!-)(?:[a-z]{{1,3}}[A-Z][A-Za-z]{{1,20}}(?:[ \u00a0]\d{{1,3}}(?![\w.,:]{{0,20}}\d))?"
+    rf"(?:[ \u00a0](?:Pro|Max|Plus|Mini|Air|Ultra))?){_NO_LETTER_NEXT}"
+)
+
+PHONE = re.compile(
+    rf"{_NO_LETTER}(?<!\.)(?:\+\d{{1,3}}[ -]?)?(?:\(?\d{{2,5}}\)?[ -]){{2,5}}\d{{2,5}}(?!-){_NO_LETTER_NEXT}"
+)
+
+_OF = rf"(?:{_GAP}?(?:of|de|del|d['’])?{_GAP}?)"
+
+_ORD = r"(?:st|nd|rd|th|er|ère|e|º|\.)?"
+
+
+def _any(words: Iterable[str]) -> str:
+    """An alternation, longest first, behind a hint of what it may begin with: most places are ruled out by one look."""
+    ordered = sorted(words, key=lambda word: (-len(word), word))
+    first = "".join(sorted({word[0] for word in ordered}))
+    return rf"(?=[{first}])(?:{'|'.join(map(re.escape, ordered))})"
+
+
+def _in_both_cases(words: Iterable[str]) -> set[str]:
+    return {form for word in words for form in (word, word.capitalize(), word.upper())}
+
+
+_MONTH = rf"{_any(_in_both_cases(MONTHS))}(?!\w)\.?"
+
+DAY_FIRST = re.compile(rf"(?P<d>\d{{1,2}}){_ORD}{_OF}(?P<m>{_MONTH})(?:,?{_OF}(?P<y>\d{{4}})(?!\w|[.,]\d))?")
+
+MONTH_FIRST = re.compile(
+    rf"(?<!\w)(?P<m>{_MONTH})(?:{_GAP}(?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?!\w|[.,:]\d)(?:,?{_GAP}(?P<y>\d{{4}})(?!\w|[.,]\d))?"
+    rf"|,?{_OF}(?P<y2>\d{{4}})(?!\w|[.,]\d))?"
+)
+
+CHINESE_DATE = re.compile(
+    r"(?:(?P<y>\d{2,4}|[〇零一二三四五六七八九]{4})年)?(?:(?P<m>\d{1,2}|[一二三四五六七八九十]{1,3})月(?:(?P<d>\d{1,2}|[一二三四五六七八九十]{1,3})[日号])?)?"
+)
+
+NUMERIC_DATE = re.compile(
+    r"(?<![\w./-])(?:(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?!(?!T\d)[\w/-]|\.\d)|(\d{1,2})([-/.])(\d{1,2})\6(\d{4}|\d{2})(?![\w/-]|\.\d))"
+)
+
+_BEFORE_CHRIST = r"(?:BCE?|B\.C\.(?:E\.)?|v\.[ \u00a0]?Chr\.|av\.[ \u00a0]?J\.-C\.|a\.[ \u00a0]?C\.)"
+
+ERA = re.compile(rf"(?<![\w.,])(\d{{1,5}})[{SPACES}](?:({_BEFORE_CHRIST})|(?:AD|CE|n\.[ \u00a0]?Chr\.))(?!\w)")
+
+ERA_BEFORE = re.compile(r"(?<!\w)AD[ ](\d{1,4})(?!\w)|(?:公元)?前(\d{1,4})年")
+
+CENTURY = re.compile(
+    rf"(?<!\w)(?:(?P<n>\d{{1,2}})(?:st|nd|rd|th|\.|e|वीं)?[{SPACES}-]?(?:century|centuries|Jahrhunderts?|siècle|世纪|世紀|सदी|शताब्दी)"
+    rf"|(?P<r>[IVX]{{1,6}})(?:e|ème)?[{SPACES}]siècle|siglo[{SPACES}](?P<r2>[IVX]{{1,6}})"
+    rf"|(?P<w>[a-z]{{5,12}}|twenty-first)[ -]century)(?!\w)",
+    re.IGNORECASE,
+)
+
+DECADE = re.compile(
+    r"(?<![\w.,])([1-9]\d{2}0)(?:['’]?s|er)(?!\w)|(?<!\w)(?:les )?années[ \u00a0]([1-9]\d{2}0|\d0)(?!\w)"
+    r"|(\d{2,4})年代|años[ \u00a0]([1-9]\d{2}0|\d0)(?!\w)",
+    re.IGNORECASE,
+)
+
+YEARS = re.compile(rf"(?<![\w.,/+-])(\d{{4}})[{SPACES}]?[–—-][{SPACES}]?(\d{{4}}|\d{{2}})(?![\w/]|[.,-]\d)")
+
+TIME = re.compile(
+    r"(?P<h3>\d{1,2})[点點時时](?:(?P<n4>\d{1,2})分)?(?!間|间)"
+    rf"|(?<![\w.,])(?P<h2>\d{{1,2}})[{SPACES}]?h[{SPACES}]?(?P<n3>\d{{2}})(?![\w:/])"
+    rf"|(?<![\w:.,])(?P<h>\d{{1,2}})(?:[:](?P<n>\d{{2}})(?::\d{{2}})?|[.](?P<n2>\d{{2}})(?=[{SPACES}]?(?:Uhr|[ap]\.?m)))?[{SPACES}]?(?P<x>[ap]\.m\.|[ap]m\b|uhr\b|o['’]clock\b|बजे)?(?![\w:]|[.,]\d)",
+    re.IGNORECASE,
+)
+
+SCORE = re.compile(r"(?<![\w.,:/–-])(\d{1,3})[:](\d{1,2})(?![\w:]|[.,]\d)")
+
+_SYMBOL = r"US\$|A\$|C\$|[$€£¥₹₩₽]"
+
+_FIGURE = r"\d{1,18}(?:[.,٬٫'’\u202f\u00a0\u2009．，]\d{1,18}){0,8}[½⅓⅔¼¾⅕⅖⅗⅘⅙⅛⅜⅝⅞]?|[½⅓⅔¼¾⅕⅖⅗⅘⅙⅛⅜⅝⅞]"
+
+_SPACED_FIGURE = r"\d{1,3}(?:[ \u00a0\u202f\u2009]\d{3}(?!\d)){1,6}(?:,\d{1,9})?"
+
+_SIGN = rf"(?:{_NO_LETTER}(?<![.,)\]%/*+=-])[-−–+±])?"
+
+_DASH = rf"-|[{SPACES}]?[–—‒][{SPACES}]?|{_GAP}(?:to|bis|à|a){_GAP}"
+
+_MONEY = rf"(?:{_SYMBOL})[{SPACES}]?|\b(?:USD|EUR|GBP|CHF|JPY|CNY)[{SPACES}]"
+
+BEFORE_FIGURE = re.compile(rf"(?P<sign>{_SIGN})(?P<money>{_MONEY})?(?P<sign2>[-−])?\Z")
+
+
+@lru_cache(maxsize=16)
+def numbers(language: str) -> re.Pattern[str]:
+    """Figures (`a`), with an ordinal's ending (`ord`), a range's end (`b`) or what divides them (`over`)."""
+    figure = f"(?:{_SPACED_FIGURE}|{_FIGURE})" if language in {"fr", "es", "pl", "ru", "sv", "cs"} else f"(?:{_FIGURE})"
+    return re.compile(
+        rf"{_NO_LETTER}(?<!\d:)(?P<a>{figure})"
+        rf"(?:(?P<ord>st|nd|rd|th|er|ère|ème|e|º|ª|वां|वीं)(?!\w)|(?P<dash>{_DASH})(?:{_SYMBOL})?(?P<b>{figure})(?![\w=]|[{SPACES}]?[=])|/(?P<over>\d{{1,3}})(?![\w/]))?",
+    )
+
+
+DIGITS = re.compile(r"\d+|[½⅓⅔¼¾⅕⅖⅗⅘⅙⅛⅜⅝⅞]")
+
+_FENCE = re.compile(r"^[ \t]{0,3}#{1,6}[ \t]+", re.MULTILINE)
+
+TABLE_HEAD = re.compile(r"^\|[^\n]{1,400}\|[ \t]*\n(?=\|[ :|-]{3,400}\|?[ \t]*$)", re.MULTILINE)
+
+SHOUTED = re.compile(rf"^[^a-zà-ÿ\n{TAKEN}]{{0,200}}$", re.MULTILINE)
+
+ITEM = re.compile(r"[-+•]|\d{1,3}[.)]")
+
+LOWER_WORD = re.compile(r"(?<![\w-])[^\W\d_]{2,60}(?![\w-])")
+
+CHINESE_NUMBER = re.compile(rf"[{CHINESE_NUMERAL}]{{1,20}}")
+
+KATAKANA = re.compile(r"[ァ-ヺー]{1,30}(?:[・＝=][ァ-ヺー]{1,30}){1,5}|[ァ-ヺー]{3,30}")
+
+LATIN_RUN = re.compile(
+    rf"{_NO_LETTER}(?<![@/.-])[{_LATIN}][{_LATIN}\d+#-]*"
+    rf"(?:[ \u00a0](?:[{_LATIN}][{_LATIN}\d+#-]*|\d{{1,4}}(?![\d.,:]))){{0,6}}"
+)
+
+FIRST_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*\.?")
+
+AFTER_WORD = re.compile(rf"(?:[{SPACES}\n\t&]+)")
+
+CAPITAL = re.compile(rf"(?<!\w)[{UPPER}]")
+
+TRAILING = re.compile(r"['’]s?$")
+
+INITIALS_END = re.compile(rf"(?:\b[{UPPER}]\.){{2,}}$|\b(?:Jr|Sr|Inc|Ltd|Corp|Co)\.$")
+
+ELIDED = re.compile(r"(?:[LDJCSNMTldjcsnmt]|[Qq]u)['’](?=\w)")
+
+NUMBERED_NAME = re.compile(
+    rf"(?<![\w-])([{UPPER}][^\W\d_]*(?:-[^\W\d_]+)?)[ \u00a0](\d{{1,4}}(?:[a-z]|-\d{{1,4}})?)"
+    rf"(?![\w]|[.,:/]\d|[ ]?[%°–-]|[{SPACES}]?[$€£])"
+)
+
+
+@lru_cache(maxsize=2)
+def weekday_pattern(glued: bool) -> re.Pattern[str]:
+    """Days of the week; `glued` for scripts that put no space between words."""
+    words = _any(_in_both_cases(WEEKDAYS))
+    return re.compile(words if glued else rf"(?<!\w){words}(?!\w)")
+
+
+@lru_cache(maxsize=16)
+def runs(language: str) -> re.Pattern[str]:
+    """Capitalised words with what joins them to one name."""
+    particles = PARTICLES.get(language, PARTICLES["en"])
+    joined = "|".join(sorted((re.escape(p).replace(r"\ ", " ") for p in particles), key=lambda p: (-len(p), p)))
+    lead = "|".join(LEADING_PARTICLES) + ("" if language == "de" else "|von der|von")
+    # A full stop belongs to a word that is a known abbreviation, and to nothing else.
+    dotted = "|".join(
+        rf"(?<=\b(?i:{'|'.join(sorted(w for w in HONORIFICS | ABBREVIATIONS if len(w) == length))}))\."
+        for length in (2, 3, 4)
+    )
+    word = (
+        rf"(?:(?:[{UPPER}]\.){{2,5}}(?![{UPPER}]\w)|(?:[{UPPER}]\.[ ]?){{1,4}}(?=[{UPPER}])[{UPPER}]\w*"
+        rf"|[{UPPER}]\.(?=[ \u00a0][{UPPER}])"
+        rf"|(?:[dDlL][{_QUOTE}])?[{UPPER}]\w{{0,40}}(?:[-‑{_QUOTE}][^\W\d_]{{1,40}}|&[{UPPER}]\w*){{0,6}}(?:{dotted})?)"
+    )
+    # "L'eau" is no name: the capital is the article's.
+    elided = rf"(?!(?:[LDJCSNMT]|Qu)[{_QUOTE}](?![{UPPER}]))" if language == "fr" else ""
+    return re.compile(
+        rf"(?<![\w{_QUOTE}]){elided}(?:(?P<lead>{lead})[ ](?=[{UPPER}]))?{word}"
+        rf"(?:(?<!['’]s)(?:{_GAP}|[ ]&[ ])(?:(?:{joined})(?:{_GAP}|(?<=\b[dl])[{_QUOTE}]))?{word}){{0,12}}"
+        rf"(?:[ \u00a0](?:[IVX]{{1,5}}|the[ ](?:Great|Second|First|Third|Elder|Younger))(?!\w))?"
+    )

@@ -1,0 +1,491 @@
+"""The words that numbers, dates and names are written with, in the languages that the extraction covers.
+
+Data only. Words are casefolded; languages are ISO 639-1 codes. A language that is not listed is read with what all
+share: digits, ISO dates, symbols, capitals. In the tables a line is a value with the words for it, and an underscore
+stands for a space.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+def _table(text: str) -> dict[str, str]:
+    found = {}
+    for line in text.strip().splitlines():
+        value, _, words = line.partition(": ")
+        found.update({word.replace("_", " "): value.replace("_", " ") for word in words.split()})
+    return found
+
+
+def _numbers(text: str) -> dict[str, int]:
+    return {word: int(value) for word, value in _table(text).items()}
+
+
+DECIMAL_COMMA = _words("de fr es it pt nl pl ru sv da nb fi cs tr")
+"""Languages that write 1.234,5 where English writes 1,234.5."""
+
+WITHOUT_CAPITALS = _words("zh ja ko ar he fa hi bn th ur")
+
+NOUNS_IN_CAPITALS = _words("de lb")
+
+MONTHS: Mapping[str, int] = _numbers("""
+1: january januar jänner janvier enero jan يناير जनवरी
+2: february februar feber février febrero feb فبراير फ़रवरी फरवरी
+3: march märz mars marzo mar مارس मार्च
+4: april avril abril apr أبريل अप्रैल
+5: may mai mayo maj مايو मई
+6: june juni juin junio jun يونيو जून
+7: july juli juillet julio jul يوليو जुलाई
+8: august août agosto aug أغسطس अगस्त
+9: september septembre septiembre setiembre sep sept سبتمبر सितंबर सितम्बर
+10: october oktober octobre octubre oct okt أكتوبر अक्टूबर अक्तूबर
+11: november novembre noviembre nov نوفمبر नवंबर नवम्बर
+12: december dezember décembre diciembre dec dez ديسمبر दिसंबर दिसम्बर
+""")
+
+SHORT_MONTHS = _words("jan feb mar apr maj jun jul aug sep sept oct okt nov dec dez")
+"""Read as months only beside a day or a year."""
+
+DOUBTFUL_MONTHS = _words("may march august mars mai mar april june mayo julio abril")
+"""Also names or other words: alone they are months only after a preposition."""
+
+WEEKDAYS: Mapping[str, int] = _numbers("""
+1: monday montag lundi lunes الاثنين الإثنين सोमवार 星期一 周一 月曜日 月曜
+2: tuesday dienstag mardi martes الثلاثاء मंगलवार 星期二 周二 火曜日 火曜
+3: wednesday mittwoch mercredi miércoles الأربعاء बुधवार 星期三 周三 水曜日 水曜
+4: thursday donnerstag jeudi jueves الخميس गुरुवार बृहस्पतिवार 星期四 周四 木曜日 木曜
+5: friday freitag vendredi viernes الجمعة शुक्रवार 星期五 周五 金曜日 金曜
+6: saturday samstag sonnabend samedi sábado السبت शनिवार 星期六 周六 土曜日 土曜
+7: sunday sonntag dimanche domingo الأحد रविवार 星期日 周日 星期天 日曜日 日曜
+""")
+
+CARDINALS: Mapping[str, Mapping[str, int]] = {
+    "en": _numbers("""
+0: zero
+1: one first
+2: two second
+3: three third
+4: four fourth
+5: five fifth
+6: six sixth
+7: seven seventh
+8: eight eighth
+9: nine ninth
+10: ten tenth
+11: eleven eleventh
+12: twelve twelfth
+13: thirteen thirteenth
+14: fourteen fourteenth
+15: fifteen fifteenth
+16: sixteen sixteenth
+17: seventeen seventeenth
+18: eighteen eighteenth
+19: nineteen nineteenth
+20: twenty twentieth
+30: thirty thirtieth
+40: forty fourty fortieth
+50: fifty fiftieth
+60: sixty sixtieth
+70: seventy seventieth
+80: eighty eightieth
+90: ninety ninetieth
+"""),
+    "fr": _numbers("""
+0: zéro
+1: un une
+2: deux
+3: trois
+4: quatre
+5: cinq
+6: six
+7: sept
+8: huit
+9: neuf
+10: dix
+11: onze
+12: douze
+13: treize
+14: quatorze
+15: quinze
+16: seize
+20: vingt vingts
+30: trente
+40: quarante
+50: cinquante
+60: soixante
+70: septante
+80: huitante
+90: nonante
+"""),
+    "es": _numbers("""
+0: cero
+1: uno un una
+2: dos
+3: tres
+4: cuatro
+5: cinco
+6: seis
+7: siete
+8: ocho
+9: nueve
+10: diez
+11: once
+12: doce
+13: trece
+14: catorce
+15: quince
+16: dieciséis
+17: diecisiete
+18: dieciocho
+19: diecinueve
+20: veinte
+21: veintiuno veintiún veintiuna
+22: veintidós
+23: veintitrés
+24: veinticuatro
+25: veinticinco
+26: veintiséis
+27: veintisiete
+28: veintiocho
+29: veintinueve
+30: treinta
+40: cuarenta
+50: cincuenta
+60: sesenta
+70: setenta
+80: ochenta
+90: noventa
+200: doscientos doscientas
+300: trescientos trescientas
+400: cuatrocientos
+500: quinientos quinientas
+600: seiscientos
+700: setecientos
+800: ochocientos
+900: novecientos
+"""),
+    "ar": _numbers("""
+2: اثنان اثنين اثنتان
+3: ثلاثة ثلاث
+4: أربعة أربع
+5: خمسة خمس
+6: ستة ست
+7: سبعة سبع
+8: ثمانية ثماني
+9: تسعة تسع
+10: عشرة عشر
+20: عشرون عشرين
+30: ثلاثون ثلاثين
+40: أربعون أربعين
+50: خمسون خمسين
+60: ستون ستين
+70: سبعون سبعين
+80: ثمانون ثمانين
+90: تسعون تسعين
+"""),
+    "hi": _numbers("""
+2: दो
+3: तीन
+4: चार
+5: पाँच पांच
+6: छह छः
+7: सात
+8: आठ
+9: नौ
+10: दस
+11: ग्यारह
+12: बारह
+13: तेरह
+14: चौदह
+15: पंद्रह पन्द्रह
+16: सोलह
+17: सत्रह
+18: अठारह
+19: उन्नीस
+20: बीस
+21: इक्कीस
+22: बाईस
+23: तेईस
+24: चौबीस
+25: पच्चीस
+30: तीस
+40: चालीस
+50: पचास
+60: साठ
+70: सत्तर
+80: अस्सी
+90: नब्बे
+"""),
+}
+
+MULTIPLIERS: Mapping[str, Mapping[str, int]] = {
+    "en": _numbers("""
+100: hundred
+1000: thousand
+1000000: million
+1000000000: billion
+1000000000000: trillion
+"""),
+    "de": _numbers("""
+1000: tausend
+1000000: million
+1000000000: milliarde
+1000000000000: billion
+"""),
+    "fr": _numbers("""
+100: cent cents
+1000: mille
+1000000: million
+1000000000: milliard
+1000000000000: billion
+"""),
+    "es": _numbers("""
+100: cien ciento cientos
+1000: mil
+1000000: millón millones
+"""),
+    "ar": _numbers("""
+100: مئة مائة
+1000: ألف آلاف
+"""),
+    "hi": _numbers("""
+100: सौ
+1000: हज़ार हजार
+100000: लाख
+10000000: करोड़
+1000000000: अरब
+"""),
+}
+
+NO_COUNT = _words("""
+cero ein eine einem einen einer eins first one second un una une uno zero zéro
+""")
+"""Too often an article, a pronoun or a unit of time to count alone."""
+
+SCALES: Mapping[str, int] = _numbers("""
+3: k thousand tausend tsd mille mil 千 हज़ार हजार ألف آلاف
+6: million millions mn mio millionen millón millones مليون ملايين मिलियन
+9: billion billions bn milliard milliards milliarde milliarden mrd مليار مليارات अरब
+12: 万亿 萬億 trillion trillions tn 兆
+4: 万 萬
+8: 亿 億
+5: लाख
+7: करोड़
+""")
+"""Powers of ten behind a figure."""
+
+LONG_SCALE: Mapping[str, Mapping[str, int]] = {
+    "de": _numbers("""
+12: billion billionen
+"""),
+    "fr": _numbers("""
+12: billion billions
+"""),
+    "es": _numbers("""
+12: billón billones
+9: mil_millones
+"""),
+}
+
+CURRENCIES: Mapping[str, str] = _table("""
+usd: $ us$ usd dollar dollars dólares 美元 ドル دولار डॉलर
+cent: cent cents
+eur: € eur euro euros 欧元 ユーロ يورو यूरो
+gbp: £ gbp pounds_sterling
+jpy: ¥ jpy yen 円
+cny: 元 人民币 cny yuan rmb
+inr: ₹ inr rupees रुपये रुपए
+sar: ريال
+aed: درهم
+egp: جنيه
+chf: chf franken francs
+mxn: pesos
+krw: ₩
+rub: ₽
+dinar: dinars دينار
+""")
+
+UNITS: Mapping[str, str] = _table("""
+%: % percent per_cent prozent pct pour_cent por_ciento ％ ٪ 百分之 パーセント प्रतिशत بالمئة بالمائة
+%: في_المئة
+‰: ‰ per_mille
+°c: °c ℃ ° degrees grad degrés grados degrees_celsius degrés_celsius 度 درجة_مئوية درجة डिग्री
+°c: डिग्री_सेल्सियस
+°f: °f degrees_fahrenheit
+mm: mm millimetre millimetres millimeter millimeters millimètres milímetros 毫米 ミリ ミリメートル
+cm: cm centimetre centimetres centimeter centimeters zentimeter centimètres centímetros 厘米 センチ
+cm: センチメートル سنتيمتر सेंटीमीटर
+m: m metre metres meter meters mètre mètres metro metros 米 メートル متر أمتار मीटर
+km: km kilometre kilometres kilometer kilometers kilomètre kilomètres kilómetro kilómetros 公里 千米
+km: キロ キロメートル كيلومتر كم किलोमीटर किमी
+mi: mi mile miles meilen milles millas 英里 マイル ميل मील
+ft: ft foot feet pieds pies
+in.: in. inch inches zoll pouces pulgadas 英寸
+km²: km² sq_km square_kilometres square_kilometers quadratkilometer kilomètres_carrés
+km²: kilómetros_cuadrados 平方公里 平方キロメートル كيلومتر_مربع वर्ग_किलोमीटर
+m²: m² sqm square_metres square_meters quadratmeter mètres_carrés metros_cuadrados 平方米 平方メートル
+m²: متر_مربع
+ha: ha hectare hectares hektar hectáreas 公顷
+acre: acre acres
+g: g gram grams gramm gramme grammes gramos 克 グラム غرام جرام ग्राम
+mg: mg milligram milligrams milligramm milligrammes miligramos 毫克 ミリグラム
+kg: kg kilo kilos kilogram kilograms kilogramm kilogrammes kilogramos 公斤 千克 キログラム كيلوغرام كجم
+kg: किलो किलोग्राम
+lb: lb lbs pound pounds pfund livres libras 磅
+t: t ton tons tonne tonnes tonnen toneladas 吨 トン طن टन
+l: l liter liters litre litres litros 升 リットル لتر लीटर
+ml: ml milliliter millilitre milliliters millilitres mililitros 毫升 ミリリットル
+cl: cl centilitres
+s: s sec second seconds sekunde sekunden seconde secondes segundo segundos 秒 秒間 ثانية सेकंड
+ms: ms millisecond milliseconds millisekunden 毫秒
+min: min minute minutes minuten minuto minutos 分钟 分間 دقيقة دقائق मिनट
+h: h hr hrs hour hours stunde stunden heure heures hora horas 小时 時間 ساعة ساعات घंटे घंटा
+day: day days tag tage tagen jour jours día días 天 日間 أيام يوم दिन दिनों
+week: week weeks woche wochen semaine semaines semana semanas 周 週間 أسبوع أسابيع सप्ताह हफ़्ते
+month: month months monat monate monaten mois mes meses 个月 か月 カ月 ヶ月 أشهر شهر महीने
+year: year years jahr jahre jahren an ans année années año años 年间 年間 سنة سنوات عامًا साल वर्ष
+km/h: km/h kph kmh stundenkilometer 时速
+mph: mph
+m/s: m/s
+w: w watt watts
+kw: kw kilowatt kilowatts
+mw: mw megawatt megawatts
+kwh: kwh kilowatt-hours kilowattstunden
+gwh: gwh
+v: v volt volts
+hz: hz hertz
+khz: khz kilohertz
+mhz: mhz megahertz
+ghz: ghz gigahertz
+kb: kb kilobyte kilobytes
+mb: mb megabyte megabytes
+gb: gb gigabyte gigabytes 吉字节 जीबी
+tb: tb terabyte terabytes
+kcal: kcal calorie calories kalorien calorías
+kj: kj
+pa: pa pascal
+hpa: hpa
+bar: bar
+db: db decibel decibels dezibel
+nm: nm nanometre nanometres nanometer nanometers 纳米 ナノメートル
+µm: µm micrometre micrometres
+light-year: light-year light-years lichtjahre années-lumière años_luz 光年
+pixel: pixel pixels
+""")
+
+PARTICLES: Mapping[str, frozenset[str]] = {
+    "en": frozenset(
+        _table("""
+in: of of_the the upon for de de_la de_las de_los del da dos di du van van_der van_den van_de von von_der zu
+in: bin ibn bint al el la le ten ter
+""")
+    ),
+    "de": frozenset(_table("in: von von_der von_den vom zu zur van van_der van_den de der di da bin ibn an_der am im")),
+    "fr": frozenset(_table("in: de de_la du des de_l d le la les van van_der von bin ibn el al lès")),
+    "es": frozenset(_table("in: de de_la de_las de_los del la las los el van von bin ibn al da di")),
+}
+"""Small words that join capitalised ones to one name."""
+
+BEFORE_MONTHS = _words("""
+in of by until till since from to last next early late this every mid through during between before after around and en
+de im seit bis ab am desde hasta depuis jusqu au
+""")
+"""What makes a month of a doubtful word behind it."""
+
+BEFORE_PLACES = _words("in aus nach bei bis von")
+"""German: a lone capitalised word behind one of these is a name."""
+
+LEADING_PARTICLES = ("van der", "van den", "van de", "van", "bin", "ibn")
+"""Small words that can only begin a name, so they belong to one that follows."""
+
+HONORIFICS = _words("""
+don doña dr dra fr frau herr hon hr ing m mag me messrs mlle mme mr mrs ms mx prof rev sr sra srta
+""")
+"""Left out of names when abbreviated (Sr. before a name; after one it belongs to it)."""
+
+ABBREVIATIONS = _words("""
+capt co col corp ft gen inc jr lt ltd mt sgt sr st
+""")
+"""Words inside names whose full stop does not end them."""
+
+STARTERS: Mapping[str, frozenset[str]] = {
+    "en": _words("""
+a about above according across actually add additionally after afterward afterwards against ago all almost along
+also although amid among an and another answer any approximately are around as ask at be because been before
+behind being below beneath beside besides between beyond born both bring but by call called can certainly check
+children choose clearly click conclusion could critics currently dear despite did do doctors does down during
+each earlier early eight either elsewhere especially even eventually every exactly example except experts fans
+few finally find first five follow for fortunately four from further furthermore generally get give go good
+great had half has have he hello hence her here hi his how however i i'd i'll i'm i've if in indeed initially
+inside install instead interestingly into introduction is it it's its just keep known last late later lest let
+let's like mainly make many maybe meanwhile members men might mix more moreover most mostly much must my named
+near nearly neither net never nevertheless next nine no none nonetheless nor not notably note nothing now
+nowadays obviously of off officials often ok okay on once one only onto open or originally other others
+otherwise our out outside over overall particularly past people per perhaps please police possibly press
+probably put question rather read recently regarding remember researchers result results roughly round run same
+scientists second see select selon set seven several shall she shortly should similarly simply since six so some
+sometimes soon specifically start step still stop students subsequently such summary sure surprisingly take
+teachers tell ten than thanks that the their then there therefore these they third this those though three
+through throughout thus to today together tomorrow too total toward towards try turn two type under underneath
+unfortunately unless unlike until up update upon us use using usually versus very via visit was we well were
+what when whenever where whereas wherever whether which while who whoever whom whose why will with within
+without women would write yes yesterday yet you your
+"""),
+    "de": _words("""
+aber alle allerdings als am an andere auch auf aus bei beide bereits bis da dabei dadurch dafür daher damit
+danach dann das dem den der des deshalb die dies diese dieser dieses doch dort du durch ein eine einem einen
+einer eines einige er es etwa für gegen gemäß hat hatte heute hier hinter ich ihr ihre im in ins ist jede jeder
+jedes jedoch kann kein keine laut man manche mehr mit nach nachdem neben nicht noch nun nur ob obwohl oder ohne
+schon sehr sein seine seit sie sind so sogar sowie später trotz um und unter viele vom von vor wann war waren
+warum was wegen weil welche wenn wer wie wir wird wo wurde während zu zudem zuerst zum zur zwar zwischen über
+"""),
+    "fr": _words("""
+a ainsi ajoutez alors appelez après au aucun aujourd aussi aux avait avant avec bonjour c car ce cependant
+certaines certains ces cet cette chaque chez cliquez comment d dans de depuis des deux donc dont du elle elles
+en enfin ensuite entre est et faites grâce hui il ils installez j je l la le les leur leurs lors lorsque ma mais
+malgré mes mettez mon mélangez même n ne ni non notre nous on ont or ou oui ouvrez où par pas pendant plusieurs
+pour pourquoi prenez puis qu quand quatre que quelques qui quoi remplacez s sa sans selon ses si son sont sous
+sur tous tout toute toutefois toutes trois très tu un une vers versez voici voilà votre vous vérifiez à étaient
+était
+"""),
+    "es": _words("""
+a abra además al algunas algunos allí ante antes aquel aquí así aunque ayer añada bajo cada como con cuando
+cuatro cuál cuáles cuándo cómo de debido del desde después donde dos durante dónde e el ella ellas ellos en
+entonces entre era eran es esa esas ese esos esta estas este estos fue fueron gracias ha había han hasta hola
+hoy instale la las le les llame lo los luego me menos mezcle mi mientras mis muchas muchos muy más ni no nos
+nosotros nunca o otra otro otros para pero ponga por porque pues que quién qué sabías se según si siempre sin
+sino sobre son su sus sí también te toda todas todo todos tras tres tu tus u un una unas unos usted ustedes
+varios y ya yo él
+"""),
+}
+"""Ordinary words that begin a sentence, or follow one that does, and so are no part of a name there."""
+
+VERBS_AFTER_NAMES = _words("""
+acquired announced appeared argued asked attended beat became began believed borders bought built called came
+claimed closed composed created defeated designed developed died directed discovered earned employs found
+founded gave got graduated grew had has held introduced invented is joined launched led left lies lived lost
+made married met moved named opened owned owns paid painted played plays produced published ran received
+recorded released reported retired returned runs said sang says scored served signed sold spent starred studied
+taught told took traveled travelled visited was went won worked writes wrote
+""")
+"""English: after these, a lone capitalised word at the beginning is a name unless it looks like an ordinary noun."""
+
+ORDINARY_NOUNS = _words("""
+anyone anything art attendance biology bread breakfast butter carbon chemistry coffee construction dad demand
+dinner education energy everybody everyone everything evidence filming flour food glass gold growth half heat
+history hydrogen income inflation iron language law life light love lunch mathematics medicine milk mom money
+music nature nitrogen nobody nothing oil oxygen paper part peace physics plastic power production profit rain
+research revenue salt science silver sleep snow somebody someone something steel sugar supply tea time trade
+traffic training turnout voting war water weather wood work yeast
+""")
+
+COUNTERS = (
+    "人名个個只隻本回章年月日岁歳次条條座家台辆輛张張页頁米公里克斤公斤吨升度分秒点點"
+    "时時万億亿元块层楼级位件种種篇首部集场場届屆倍枚冊匹頭杯軒円つ"
+)
+"""What follows a Chinese numeral that counts something."""

@@ -1,0 +1,768 @@
+"""The checkable specifics of a text: its numbers, dates, names, quoted titles, identifiers and addresses, by rules.
+
+No model and no language detection: the caller names the language. English, German, French and Spanish are covered in
+full; Chinese, Japanese, Arabic and Hindi for numbers, dates, quotations, words in Latin letters and (Japanese) runs of
+Katakana, since their scripts do not mark names; other languages for what all share (digits, ISO dates, quotations,
+capitals). German nouns are capitalised, so there a single capitalised word is a name only after a preposition of place.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from opik_checkembed.functional import specific_patterns as patterns
+from opik_checkembed.functional.quantities import (
+    SPACES,
+    Date,
+    Reading,
+    chinese_value,
+    date_reading,
+    german_numbers,
+    is_count,
+    month_of,
+    number_value,
+    number_words,
+    numeric_dates,
+    quantity,
+    roman_value,
+    scaled,
+    suffix,
+    time_reading,
+    words_value,
+)
+from opik_checkembed.functional.specific_words import (
+    ABBREVIATIONS,
+    BEFORE_MONTHS,
+    BEFORE_PLACES,
+    CARDINALS,
+    COUNTERS,
+    CURRENCIES,
+    DOUBTFUL_MONTHS,
+    HONORIFICS,
+    NOUNS_IN_CAPITALS,
+    ORDINARY_NOUNS,
+    PARTICLES,
+    SHORT_MONTHS,
+    STARTERS,
+    VERBS_AFTER_NAMES,
+    WEEKDAYS,
+    WITHOUT_CAPITALS,
+)
+
+Kind = Literal["number", "date", "name", "title", "identifier", "url"]
+
+
+@dataclass(frozen=True, slots=True)
+class Specific:
+    """Something in a text that another text can hold or not.
+
+    Attributes:
+        start: Where it begins, in characters.
+        end: Where it ends.
+        text: As it is written.
+        kind: What it is.
+        needs: A text that states one of these keys supports it.
+        states: The keys it supports elsewhere.
+    """
+
+    start: int
+    end: int
+    text: str
+    kind: Kind
+    needs: frozenset[str]
+    states: frozenset[str]
+
+    def supported_by(self, other: Specific) -> bool:
+        """Whether a text that holds the other one supports this.
+
+        Example:
+            >>> full, short = specifics("Marie Curie")[0], specifics("by Curie")[0]
+            >>> full.supported_by(short)
+            True
+        """
+        return not self.needs.isdisjoint(other.states)
+
+
+def specifics(text: str, language: str = "en", *, names: Sequence[tuple[int, int]] | None = None) -> list[Specific]:
+    """The checkable specifics of a text, in their order; none overlap.
+
+    Args:
+        text: Any text; Markdown is understood as far as it matters here.
+        language: ISO 639-1 code. It decides between 1.234 and 1,234, reads words for numbers and months, and tells
+            names from other capitalised words.
+        names: Where names begin and end, if an entity recogniser has found them; they take the place of those that
+            rules find. Those that touch a number, date or other specific are left out.
+
+    Example:
+        >>> [(one.text, one.kind) for one in specifics("Marie Curie was born on 7 November 1867 in Warsaw.")]
+        [('Marie Curie', 'name'), ('7 November 1867', 'date'), ('Warsaw', 'name')]
+    """
+    return _Extraction(text, language, names).found()
+
+
+def folded(text: str) -> str:
+    """A text as its words are compared: case, accents, width, apostrophes and white space do not count.
+
+    Example:
+        >>> folded("O’Neill's  CAFÉ")
+        "o'neill cafe"
+    """
+    if text.isascii():
+        if "'" not in text:
+            return " ".join(text.casefold().split())
+    else:
+        text = unicodedata.normalize("NFKD", text.replace("’", "'").replace("‑", "-"))
+        text = "".join(c for c in text if not unicodedata.combining(c) or c > "\u0600")
+    return " ".join(_POSSESSIVE.sub("", text.casefold()).split())
+
+
+_POSSESSIVE = re.compile(r"(?<=\w)'s\b|(?<=s)'(?!\w)")
+
+
+# --- letters ------------------------------------------------------------------------------------------------
+
+
+# --- the patterns, in the order in which they take from the text ---------------------------------------------
+
+
+def _in_no_word(text: str, start: int, end: int) -> bool:
+    """CJK writes no spaces; elsewhere a figure inside a word is part of an identifier."""
+    before, after = text[start - 1 : start], text[end : end + 1]
+    return not (before.isalnum() and before < "\u2e80") and not (after.isalpha() and after.isascii())
+
+
+# --- the extraction -----------------------------------------------------------------------------------------
+
+_DOMAINS = (".com", ".org", ".net", ".io", ".dev", ".edu", ".gov")
+_CENTURIES = ("centur", "siècle", "siglo", "jahrhundert", "世纪", "世紀", "सदी", "शताब्दी")
+_CENTURY_WORDS = {"twenty-first": 21}
+_HALVES = {"下午": True, "午後": True, "晚上": True, "上午": False, "午前": False, "早上": False}
+
+
+class _Extraction:
+    """One text; what a pattern takes, later ones do not see."""
+
+    def __init__(self, text: str, language: str, names: Sequence[tuple[int, int]] | None) -> None:
+        self.text = text
+        self.given_names = names
+        self.language = language
+        self.left = text
+        self._found: list[Specific] = []
+        self._hidden: list[tuple[int, int]] = []
+        self._places: list[int] | None = None
+
+    def found(self) -> list[Specific]:
+        """All of them, in order."""
+        latin = self.language not in WITHOUT_CAPITALS
+        for pattern, hints, read in (
+            (patterns.URL, ("://", "www.", *_DOMAINS), self._url),
+            (patterns.EMAIL, "@", self._identifier),
+            (patterns.CODE, "`", self._code),
+            (patterns.QUOTED, "“„«»「『《〈\"‘‚'", self._quoted),
+            (patterns.SNAKE, ("_", "()"), self._identifier),
+        ):
+            if any(hint in self.left for hint in hints):
+                self._each(pattern, read)
+        self._dates()
+        if self._figures():
+            self._identifiers(latin)
+            self._at_figures(patterns.SCORE, self._score)
+            self._at_figures(patterns.numbers(self.language), self._number)
+        self._each(patterns.MIXED, self._mixed)
+        self._number_words()
+        self._settle()
+        self._weekdays()
+        self._settle()
+        if self.given_names is not None:
+            for start, end in self.given_names:
+                self._take(start, end, "name", _named(words_of(self.text[start:end]), short=latin))
+            self._settle()
+        elif self.language == "ja":
+            self._each(patterns.KATAKANA, self._name)
+        if latin and self.given_names is None:
+            self._names()
+        elif not latin:
+            self._each(patterns.LATIN_RUN, self._latin_run)
+        return sorted(self._found, key=lambda one: one.start)
+
+    def _dates(self) -> None:
+        lowered = self.left.casefold()
+        if any(hint in lowered for hint in _CENTURIES):
+            self._each(patterns.CENTURY, self._century)
+        if any(hint in lowered for hint in ("0s", "0's", "0’s", "0er", "années", "年代", "años")):
+            self._each(patterns.DECADE, self._decade)
+        if self._figures() and any(
+            hint in self.left for hint in ("BC", "B.C", "AD", "CE", "Chr", "J.-C", "a. C", "a.C", "前")
+        ):
+            self._each(patterns.ERA_BEFORE, self._era)
+            self._at_figures(patterns.ERA, self._era)
+        if "年" in self.left or "月" in self.left:
+            self._each(patterns.CHINESE_DATE, self._chinese_date)
+        self._at_figures(patterns.DAY_FIRST, self._day_first)
+        self._each(patterns.MONTH_FIRST, self._month_first)
+        for pattern, read in ((patterns.NUMERIC_DATE, self._numeric_date), (patterns.TIME, self._time)):
+            self._at_figures(pattern, read)
+
+    def _identifiers(self, latin: bool) -> None:
+        self._at_figures(patterns.VERSION, self._version, before="vV")
+        self._each(patterns.HASH, self._identifier)
+        self._at_figures(patterns.PHONE, self._phone, before="+")
+        self._at_figures(patterns.YEARS, self._years)
+        self._each(patterns.MIXED, self._mixed)
+        self._each(patterns.DESIGNATION, self._designation)
+        if latin:
+            self._each(patterns.NUMBERED_NAME, self._numbered_name)
+
+    def _figures(self) -> list[int]:
+        """Where patterns.runs of digits begin: whatever begins with a figure is looked for there only."""
+        if self._places is None:
+            self._places = [match.start() for match in patterns.DIGITS.finditer(self.text)]
+        return self._places
+
+    def _at_figures(self, pattern: re.Pattern[str], read: Callable[[re.Match[str]], None], before: str = "") -> None:
+        done = 0
+        for place in self._figures():
+            if place < done or self.left[place] == patterns.TAKEN:
+                continue
+            match = None
+            if before and self.left[place - 1 : place] in before and place:
+                match = pattern.match(self.left, place - 1)
+            match = match or pattern.match(self.left, place)
+            if match is not None:
+                taken = len(self._hidden)
+                read(match)
+                if len(self._hidden) > taken:
+                    done = self._hidden[-1][1]
+        self._settle()
+
+    def _each(self, pattern: re.Pattern[str], read: Callable[[re.Match[str]], None]) -> None:
+        for match in pattern.finditer(self.left):
+            if match.end() > match.start():
+                read(match)
+        self._settle()
+
+    def _take(self, start: int, end: int, kind: Kind, reading: Reading) -> None:
+        if patterns.TAKEN in self.left[start:end]:
+            return
+        self._found.append(Specific(start, end, self.text[start:end], kind, *reading))
+        self._hidden.append((start, end))
+
+    def _settle(self) -> None:
+        """Hide what has been taken from the patterns to come; once for each, not for each match."""
+        if not self._hidden:
+            return
+        pieces, done = [], 0
+        for start, end in sorted(self._hidden):
+            pieces += [self.left[done:start], patterns.TAKEN * (end - max(start, done))]
+            done = max(done, end)
+        pieces.append(self.left[done:])
+        self.left = "".join(pieces)
+        self._hidden.clear()
+
+    # --- addresses, code, quotations
+
+    def _url(self, match: re.Match[str]) -> None:
+        url = match[0]
+        while url and (
+            url[-1] in ".,;:!?'*_"
+            or (url[-1] in ")]" and url.count(url[-1]) > url.count("(" if url[-1] == ")" else "["))
+        ):
+            url = url[:-1]
+        plain = re.sub(r"^(?:https?://)?(?:www\.)?", "", url.casefold()).rstrip("/")
+        self._take(match.start(), match.start() + len(url), "url", _same(f"u:{plain}"))
+
+    def _identifier(self, match: re.Match[str]) -> None:
+        self._take(match.start(), match.end(), "identifier", _same(f"i:{_code(match[0])}"))
+
+    def _code(self, match: re.Match[str]) -> None:
+        self._take(match.start(1), match.end(1), "identifier", _same(f"i:{_code(match[1])}"))
+
+    def _quoted(self, match: re.Match[str]) -> None:
+        group = match.lastindex
+        if group is None:
+            return
+        start, end = match.span(group)
+        inner = self.left[start:end]
+        if not any(c.isalnum() for c in inner):
+            return
+        start += len(inner) - len(inner.lstrip())
+        end -= len(inner) - len(inner.rstrip())
+        kept = self.text[start:end].rstrip(",.;")
+        self._take(start, start + len(kept), "title", _same(f"q:{words_of(kept)}"))
+        self._hidden.append(match.span())
+
+    def _version(self, match: re.Match[str]) -> None:
+        text = match[0]
+        parts = text.split(".")
+        if self.language != "en" and len(parts) > 2 and all(len(part) == 3 for part in parts[1:]):
+            return
+        self._take(match.start(), match.end(), "identifier", _same(f"i:{text.casefold().removeprefix('v')}"))
+
+    def _phone(self, match: re.Match[str]) -> None:
+        digits = [c for c in match[0] if c.isdigit()]
+        groups = re.split(r"\D+", match[0].strip("+ ("))
+        grouped_figure = all(len(group) == 3 for group in groups[1:]) and "-" not in match[0] and "+" not in match[0]
+        if len(digits) < 7 or grouped_figure:
+            return
+        self._take(match.start(), match.end(), "identifier", _same(f"i:{''.join(digits)}"))
+
+    def _designation(self, match: re.Match[str]) -> None:
+        head = re.match(r"[^\W\d]+", match[0])
+        if head is not None and (
+            month_of(head[0]) is not None or head[0].casefold() in STARTERS.get(self.language, ())
+        ):
+            return
+        number = re.search(r"\d[\d.,]*$", match[0])
+        if (
+            number is not None
+            and " " in match[0]
+            and suffix(self.left, match.end(), self.language, money=False).unit is not None
+        ):
+            return
+        if (
+            head is not None
+            and " " in match[0]
+            and head[0].upper() in {"USD", "EUR", "GBP", "CHF", "JPY", "CNY", "AD", "BC", "GPA"}
+        ):
+            return
+        self._identifier(match)
+
+    def _mixed(self, match: re.Match[str]) -> None:
+        self._take(match.start(), match.end(), "identifier", _same(f"w:{words_of(match[0])}"))
+
+    def _numbered_name(self, match: re.Match[str]) -> None:
+        word, figure = match[1], match[2]
+        if (
+            word.casefold() in STARTERS.get(self.language, ())
+            or month_of(word) is not None
+            or word.casefold() in WEEKDAYS
+        ):
+            return
+        if (len(figure) == 4 and figure[0] in "12") or word.casefold() in CURRENCIES:
+            return
+        behind = suffix(self.left, match.end(), self.language, money=False)
+        if behind.unit is not None or behind.power:
+            return
+        before = self.left[max(0, match.start() - 40) : match.start()]
+        leading = re.search(rf"(?:[{patterns.UPPER}][\w'’-]*[ ]){{1,3}}$", before)
+        start = match.start() if leading is None else match.start() - len(leading[0])
+        words = self.left[start : match.end()].split()
+        while len(words) > 2 and words[0].casefold() in STARTERS.get(self.language, ()):
+            start += len(words[0]) + 1
+            words = words[1:]
+        self._take(start, match.end(), "name", _named(words_of(self.left[start : match.end()]), short=False))
+
+    # --- dates
+
+    def _day_first(self, match: re.Match[str]) -> None:
+        self._worded_date(match, match["m"], match["d"], match["y"])
+
+    def _month_first(self, match: re.Match[str]) -> None:
+        self._worded_date(match, match["m"], match["d"], match["y"] or match["y2"])
+
+    def _worded_date(self, match: re.Match[str], month: str, day: str | None, year: str | None) -> None:
+        word = month.rstrip(".").casefold()
+        start, end = match.span()
+        written = month[0].isupper() or not month[0].isascii() or self.language in {"fr", "es"}
+        if day is None and year is None:
+            before = self.left[max(0, start - 14) : start].split()
+            led = bool(before) and before[-1].casefold() in BEFORE_MONTHS
+            if word in SHORT_MONTHS or not written or ((word in DOUBTFUL_MONTHS or not month[0].isupper()) and not led):
+                return
+            end = start + len(month.rstrip("."))
+        elif not written and word in DOUBTFUL_MONTHS | SHORT_MONTHS:
+            return
+        date = Date(int(year) if year else None, month_of(word), int(day) if day else None)
+        if date.possible:
+            found = self.left[start:end].rstrip(" ,")
+            if word not in SHORT_MONTHS:
+                found = found.rstrip(".")
+            self._take(start, start + len(found), "date", date_reading(date))
+
+    def _chinese_date(self, match: re.Match[str]) -> None:
+        y, m, d = (
+            None if g is None else (int(g) if g.isdigit() else chinese_value(g)) for g in match.group("y", "m", "d")
+        )
+        if (y is None and d is None and m is not None) and self.left[match.end() : match.end() + 1] in "间":
+            return
+        if y is not None and y < 100 and m is None:
+            return
+        date = Date(y, m, d)
+        if any(date) and date.possible:
+            self._take(match.start(), match.end(), "date", date_reading(date))
+
+    def _numeric_date(self, match: re.Match[str]) -> None:
+        groups = match.groups()
+        first, mark, second, third = groups[:4] if groups[0] else groups[4:]
+        if mark == "." and len(third) == 2 and self.language == "en":
+            return
+        dates = list(numeric_dates(first, second, third, self.language, mark))
+        if dates:
+            reading = date_reading(*dates)
+            plain = f"raw:{int(first)}/{int(second)}/{int(third)}"
+            if len(dates) > 1:
+                # Open between readings: the same spelling supports it, and so does any reading spelt out.
+                reading = Reading(reading.needs | {plain}, frozenset({plain}))
+            self._take(match.start(), match.end(), "date", reading)
+
+    def _era(self, match: re.Match[str]) -> None:
+        if match[2] is not None:
+            self._take(match.start(), match.end(), "date", _same(f"bc:{int(match[1] or match[2])}"))
+        else:
+            self._take(match.start(), match.end(), "date", date_reading(Date(int(match[1]))))
+
+    def _century(self, match: re.Match[str]) -> None:
+        roman, word = match["r"] or match["r2"], (match["w"] or "").casefold()
+        if match["n"]:
+            number: int | None = int(match["n"])
+        elif roman:
+            number = roman_value(roman)
+        else:
+            number = _CENTURY_WORDS.get(word, CARDINALS["en"].get(word))
+        if number is not None:
+            self._take(match.start(), match.end(), "date", _same(f"c:{number}"))
+
+    def _decade(self, match: re.Match[str]) -> None:
+        decade = next(group for group in match.groups() if group)
+        self._take(match.start(), match.end(), "date", _same(f"decade:{int(decade)}"))
+
+    def _years(self, match: re.Match[str]) -> None:
+        first, last = match[1], match[2]
+        if len(last) == 2:
+            if not int(first[2:]) < int(last):
+                return
+            last = first[:2] + last
+        if int(first) < int(last):
+            parts = frozenset({*date_reading(Date(int(first))).states, *date_reading(Date(int(last))).states})
+            key = f"d:{first}..{last}"
+            self._take(match.start(), match.end(), "date", Reading(frozenset({key}), parts | {key}))
+
+    def _time(self, match: re.Match[str]) -> None:
+        hour = match["h"] or match["h2"] or match["h3"]
+        minute = match["n"] or match["n2"] or match["n3"] or match["n4"]
+        start = match.start()
+        half = self.left[max(0, start - 2) : start] if match["h3"] else ""
+        half = half if half in _HALVES else ""
+        marker = match["x"].casefold() if match["x"] else half
+        if minute is None and not marker and match["h3"] is None:
+            return
+        hour_n, minute_n = int(hour), int(minute or 0)
+        if hour_n > 24 or minute_n > 59:
+            return
+        afternoon = None
+        if marker[:1] == "p" or _HALVES.get(marker) is True:
+            afternoon = True
+        elif marker[:1] == "a" or _HALVES.get(marker) is False:
+            afternoon = False
+        end = match.end()
+        end -= len(match[0]) - len(match[0].rstrip(SPACES))
+        # A full stop that ends the sentence still belongs to "a.m.".
+        self._take(start - len(half), end, "date", time_reading(hour_n, minute_n, afternoon))
+
+    def _weekdays(self) -> None:
+        for match in patterns.weekday_pattern(self.language in WITHOUT_CAPITALS).finditer(self.left):
+            word = match[0]
+            if word[0].isupper() or self.language in {"fr", "es"} or not word[0].isascii():
+                self._take(match.start(), match.end(), "date", _same(f"weekday:{WEEKDAYS[word.casefold()]}"))
+
+    # --- patterns.numbers
+
+    def _score(self, match: re.Match[str]) -> None:
+        self._take(match.start(), match.end(), "number", _same(f"n:{int(match[1])}..{int(match[2])}:"))
+
+    def _number(self, match: re.Match[str]) -> None:
+        start, end, written = match.start(), match.end(), match["a"]
+        before = patterns.BEFORE_FIGURE.search(self.left, max(0, start - 8), start)
+        assert before is not None  # it matches nothing at all, too
+        start, money = before.start(), before["money"]
+        value = number_value(written, self.language)
+        if value is None or (not _in_no_word(self.left, match.start("a"), match.end("a")) and match["ord"] is None):
+            behind = None if value is None else suffix(self.left, match.end("a"), self.language, money is not None)
+            if behind is None or behind.end == match.end("a"):
+                return
+        assert value is not None
+        if before["sign"] not in {"", "+", "±"} or before["sign2"]:
+            value = f"-{value}"
+        unit = None if money is None else CURRENCIES[_currency(money)]
+        if match["ord"]:
+            self._take(start, end, "number", quantity(value, None))
+            return
+        if match["over"]:
+            self._take(start, end, "number", quantity(f"{value}/{int(match['over'])}", None))
+            return
+        last = match["b"]
+        behind = suffix(self.left, end, self.language, money is not None)
+        if last is not None:
+            upper = number_value(last, self.language)
+            worded = match["dash"].strip(SPACES + "–—‒-")
+            if upper is None or (worded == "a" and self.language != "es") or (worded == "à" and self.language != "fr"):
+                last, end = None, match.end("a")
+                behind = suffix(self.left, end, self.language, money is not None)
+            else:
+                value, upper = scaled(value, behind.power), scaled(upper, behind.power)
+                self._take(start, behind.end, "number", quantity(f"{value}..{upper}", unit or behind.unit))
+                return
+        value = scaled(value, behind.power)
+        end = behind.end
+        unit = unit or behind.unit
+        if (
+            money is None
+            and behind.unit is None
+            and behind.power == 0
+            and len(written) == 4
+            and written.isdigit()
+            and "1000" <= str(int(written)) <= "2099"
+            and value[0] != "-"
+        ):
+            self._take(start, end, "date", date_reading(Date(int(written))))
+            return
+        if written.isdigit() and self._numbers_an_item(start, match.end("a")):
+            return
+        self._take(start, end, "number", quantity(value, unit))
+
+    def _numbers_an_item(self, start: int, end: int) -> bool:
+        """Whether a figure only counts items: "2. Rome" at the beginning of a line, "2) Rome" anywhere."""
+        mark = self.left[end : end + 1]
+        if mark == ")":
+            return (
+                end - start <= 2
+                and self.left[end + 1 : end + 2].isspace()
+                and self.left[start - 1 : start] in {"", " ", "\n"}
+                and "(" not in self.left[max(0, start - 80) : start]
+            )
+        line = self.left.rfind("\n", max(0, start - 80), start) + 1
+        return mark == "." and self.left[end + 1 : end + 2].isspace() and not self.left[line:start].strip(" \t*_")
+
+    def _number_words(self) -> None:
+        if self.language == "de":
+            numbers = german_numbers()
+            for match in patterns.LOWER_WORD.finditer(self.left):
+                value = numbers.get(match[0].casefold())
+                if value is not None:
+                    self._worded(match.start(), match.end(), value)
+        elif self.language in {"zh", "ja"}:
+            self._chinese_numerals()
+        elif (pattern := number_words(self.language)) is not None:
+            for match in pattern.finditer(self.left):
+                words = [_CONJOINED.sub("", word) for word in re.split(r"[\s-]+", match[0].casefold())]
+                # "Les Trois Mousquetaires": a capital in mid-sentence makes it a name.
+                if not is_count(words) or (match[0][0].isupper() and not self._opens(match.start())):
+                    continue
+                value = words_value(words, self.language)
+                if value is not None:
+                    self._worded(match.start(), match.end(), value)
+
+    def _worded(self, start: int, end: int, value: int) -> None:
+        behind = suffix(self.left, end, self.language, money=False)
+        if behind.power or (behind.unit is not None and self.left[end : end + 1] in SPACES):
+            self._take(start, behind.end, "number", quantity(scaled(str(value), behind.power), behind.unit))
+        else:
+            self._take(start, end, "number", quantity(str(value), None))
+
+    def _chinese_numerals(self) -> None:
+        for match in patterns.CHINESE_NUMBER.finditer(self.left):
+            numeral = match[0]
+            after = self.left[match.end() : match.end() + 1]
+            ordinal = self.left[match.start() - 1 : match.start()] == "第"
+            behind = suffix(self.left, match.end(), self.language, money=False)
+            counted = bool(after) and after in COUNTERS
+            whole = not after and match.start() == 0
+            if numeral[0] in "万萬亿億" or (numeral in {"一", "千", "百"} and not (numeral != "一" and counted)):
+                continue
+            if not (counted or behind.unit or whole or ordinal):
+                continue
+            value = chinese_value(numeral)
+            if value is not None:
+                unit, end = (behind.unit, behind.end) if behind.unit else (None, match.end())
+                self._take(match.start(), end, "number", quantity(str(value), unit))
+
+    # --- names
+
+    def _name(self, match: re.Match[str]) -> None:
+        self._take(match.start(), match.end(), "name", _named(words_of(match[0]), short=False))
+
+    def _latin_run(self, match: re.Match[str]) -> None:
+        self._take(match.start(), match.end(), "name", _named(words_of(match[0]), short=False))
+
+    def _names(self) -> None:
+        for pattern in (patterns.TABLE_HEAD, patterns.SHOUTED):
+            for match in list(pattern.finditer(self.left)):
+                if pattern is patterns.TABLE_HEAD or len(re.findall(r"[^\W\d]{2,}", match[0])) > 1:
+                    self._hide_letters(match.start(), match.end())
+        runs = [
+            run for match in patterns.runs(self.language).finditer(self.left) if (run := self._run(match)) is not None
+        ]
+        # What is a name in the middle of a sentence is one at the beginning as well.
+        named = [(start, end, doubtful, words_of(self.text[start:end])) for start, end, doubtful in runs]
+        known = {word for *_, doubtful, words in named if not doubtful for word in words.split()}
+        for start, end, doubtful, words in named:
+            if not doubtful or words in known:
+                self._take(start, end, "name", _named(words, short=True))
+
+    def _hide_letters(self, start: int, end: int) -> None:
+        piece = "".join(patterns.TAKEN if c.isalpha() else c for c in self.left[start:end])
+        self.left = f"{self.left[:start]}{piece}{self.left[end:]}"
+
+    def _run(self, match: re.Match[str]) -> tuple[int, int, bool] | None:
+        """Where the name in a run of capitalised words is, and whether it may be an ordinary word."""
+        start, end = match.span()
+        starters = STARTERS.get(self.language, ())
+        if match[0].casefold() in starters and not match[0][1:].isupper():
+            return None
+        opens = self._opens(start)
+        lowered = match["lead"]
+        while lowered is None:
+            head = patterns.FIRST_WORD.match(self.left, start, end)
+            if head is None:
+                return None
+            word = head[0].rstrip(".").casefold()
+            elided = patterns.ELIDED.match(self.left, start, end) if self.language == "fr" else None
+            if elided is not None:
+                start, opens = elided.end(), False
+                continue
+            honorific = (
+                word in HONORIFICS and (head[0].endswith(".") or word in {"mr", "mrs", "ms", "dr"}) and len(word) > 1
+            )
+            dropped = (
+                word in starters
+                and not head[0].endswith(".")
+                and not (head[0].isupper() and len(word) > 1 and not opens)
+            )
+            if not (honorific or dropped):
+                break
+            rest = patterns.AFTER_WORD.match(self.left, head.end(), end)
+            if rest is None or rest.end() >= end:
+                return None
+            start = rest.end()
+            # What follows a dropped word does not begin the sentence, so its capital says something.
+            opens = False
+            if not (self.left[start].isupper() or self.left[start] in "dDlL"):
+                # "The state of Utah": what is left begins with a particle.
+                capital = patterns.CAPITAL.search(self.left, start, end)
+                if capital is None:
+                    return None
+                start = capital.start()
+        name = self.left[start:end]
+        possessive = patterns.TRAILING.search(name)
+        if possessive is not None:
+            end -= len(possessive[0])
+        name = self.left[start:end]
+        if name.endswith(".") and not patterns.INITIALS_END.search(name):
+            end, name = end - 1, name[:-1]
+        words = name.split()
+        if not words or name in {"I", "O", "A"} or not any(c.isalpha() for c in name):
+            return None
+        if len(words) > 1 or lowered is not None:
+            return start, end, False
+        word = words[0]
+        if len(word) == 1 or (month_of(word) is not None and word.casefold() not in DOUBTFUL_MONTHS):
+            return None
+        inner = any(c.isupper() for c in word[1:])
+        if self.language in NOUNS_IN_CAPITALS and not inner:
+            before = self.left[max(0, start - 12) : start].split()
+            placed = bool(before) and before[-1].casefold() in BEFORE_PLACES and not opens
+            return (start, end, not placed)
+        if (
+            not opens
+            or inner
+            or (possessive is not None and len(possessive[0]) > 1 and word.casefold() not in ORDINARY_NOUNS)
+        ):
+            return start, end, False
+        alone = start == 0 and not self.text[end:].strip(" .!?'’s")
+        # "Python 3.12": what a version follows is no ordinary word.
+        versioned = patterns.VERSION_NEXT.match(self.text, end) is not None and not word.endswith(("ed", "ing"))
+        named = alone or versioned or self._is_an_entry(start, end) or self._begins_a_sentence_as_name(word, end)
+        return start, end, not named
+
+    def _is_an_entry(self, start: int, end: int) -> bool:
+        """Whether this is all that an item of a list or a cell of a table holds."""
+        line = self.left.rfind("\n", max(0, start - 80), start) + 1
+        before, after = self.left[line:start].strip(" \t*_"), self.left[end:].lstrip(" \t*_")[:1]
+        listed = patterns.ITEM.fullmatch(before) is not None and after in {"", "\n"}
+        return listed or (before.endswith("|") and after == "|")
+
+    def _begins_a_sentence_as_name(self, word: str, end: int) -> bool:
+        if self.language != "en":
+            return False
+        following = patterns.LOWER_WORD.search(self.left, end, end + 16)
+        lower = word.casefold()
+        return (
+            following is not None
+            and self.left[end : following.start()] == " "
+            and following[0] in VERBS_AFTER_NAMES
+            and lower not in ORDINARY_NOUNS
+            and not lower.endswith(("ing", "tion", "ment", "ness", "ity", "ism", "ers", "ance", "ence", "ees", "ly"))
+        )
+
+    def _opens(self, start: int) -> bool:
+        """Whether a sentence, a line or a cell begins here."""
+        at = start - 1
+        while at >= 0 and self.left[at] in " \t\u00a0*_#>-+•|([“\"'‘¿¡":
+            at -= 1
+        if at < 0 or self.left[at] in "\n.!?:;…。！？":
+            if at >= 0 and self.left[at] == ".":
+                word = re.search(r"(\w+)\.$", self.left[max(0, at - 12) : at + 1])
+                return word is None or word[1].casefold() not in HONORIFICS | ABBREVIATIONS
+            return True
+        if self.left[at] in ")]" or unicodedata.category(self.left[at]) == "So":
+            return True
+        digits = re.search(r"(?:^|\n)[ \t]*\d{1,3}[.)]$", self.left[max(0, at - 8) : at + 1])
+        return digits is not None
+
+
+def _same(key: str) -> Reading:
+    return Reading(frozenset({key}), frozenset({key}))
+
+
+def _code(text: str) -> str:
+    return re.sub(r"[\s()-]+", "", folded(text))
+
+
+def words_of(text: str) -> str:
+    """A text's folded words, without marks, separated by single spaces; "U.S." is one word."""
+    plain = folded(text)
+    plain = _DOTTED.sub(lambda match: match[0].replace(".", ""), plain)
+    return " ".join(_WORD.findall(plain))
+
+
+_DOTTED = re.compile(r"\b(?:[^\W\d_]\.){2,}(?:[^\W\d_]\b)?")
+_WORD = re.compile(r"[^\W_]+")
+
+
+def _named(words: str, *, short: bool) -> Reading:
+    """A name's reading: its last word alone supports it, and so do its initials; it states them only weakly.
+
+    "Curie" in a sample supports "Marie Curie". The other way round, "Marie Curie" in a sample speaks for "Curie" only
+    where that stands for somebody of that last name: the first name of two says nothing of the one alone.
+    """
+    parts = words.split()
+    needs, states = {f"w:{words}"}, {f"w:{words}"}
+    if short and len(parts) > 1:
+        tails = {" ".join(parts[i:]) for i in range(1, len(parts)) if len(parts[i]) > 1}
+        needs |= {f"w:{tail}" for tail in tails}
+        states |= {f"tail:{tail}" for tail in tails}
+        initials = "".join(part[0] for part in parts if part not in _SMALL)
+        if len(initials) > 2:
+            needs.add(f"w:{initials}")
+            states.add(f"tail:{initials}")
+    elif len(parts) == 1:
+        needs.add(f"tail:{words}")
+    return Reading(frozenset(needs), frozenset(states))
+
+
+_SMALL = frozenset(
+    PARTICLES["en"] | PARTICLES["de"] | PARTICLES["fr"] | PARTICLES["es"] | {"the", "and", "des", "et", "y", "und"}
+)
+
+# Arabic writes "and" in one with the next word: خمسة وعشرون.
+_CONJOINED = re.compile(r"^و(?=\w{4})(?!احد)")
+_CURRENCY_SIGNS = {"a$": "usd", "c$": "usd"}
+
+
+def _currency(written: str) -> str:
+    name = written.strip(SPACES).casefold()
+    return _CURRENCY_SIGNS.get(name, name)

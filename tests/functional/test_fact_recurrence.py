@@ -1,0 +1,153 @@
+"""Supports, scores and what samples say instead, worked out by hand."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from opik_checkembed.functional.fact_recurrence import TextFacts, fact_recurrence, text_facts
+from opik_checkembed.splitters import RuleSplitter
+
+
+def facts(text: str, language: str = "en") -> TextFacts:
+    return text_facts(text, language, [(s.start, s.end) for s in RuleSplitter(language).split(text)])
+
+
+OUTPUT = "Ada Lovelace was born in London in 1815. She wrote about the engine. Lovelace died in 1852."
+SAMPLES = [
+    "Ada Lovelace was born in London in 1815 and died in 1852.",
+    "Lovelace was born in Paris in 1815. She died in 1850.",
+    "Born in London in 1816, Ada Lovelace died in 1850.",
+    "Ada Lovelace died in London in 1851. She was born in Paris in 1815.",
+]
+
+
+def test_supports_and_scores_by_hand() -> None:
+    first, second, third = fact_recurrence(facts(OUTPUT), [facts(sample) for sample in SAMPLES])
+
+    assert [(fact.text, fact.support, fact.samples) for fact in first.facts] == [
+        ("Ada Lovelace", 1.0, (0, 1, 2, 3)),
+        ("London", 0.75, (0, 2, 3)),
+        ("1815", 0.75, (0, 1, 3)),
+    ]
+    assert first.score == pytest.approx(1 - (1 * 0.75 * 0.75) ** (1 / 3))
+    assert first.per_sample == pytest.approx((0, 1 / 3, 1 / 3, 0))
+    assert (second.score, second.facts, second.per_sample, second.worst) == (None, (), (), None)
+    # "Lovelace" stands for Ada Lovelace here, in the answer and in the second sample.
+    assert [(fact.text, fact.support) for fact in third.facts] == [("Lovelace", 1.0), ("1852", 0.25)]
+    assert third.score == pytest.approx(1 - math.sqrt(0.25))
+
+
+def test_what_the_samples_say_instead_is_of_the_same_kind_in_the_nearest_sentence() -> None:
+    first, _, third = fact_recurrence(facts(OUTPUT), [facts(sample) for sample in SAMPLES])
+
+    assert first.facts[1].instead == (("Paris", 1),)
+    assert first.facts[2].instead == (("1816", 1),)
+    # The last sample's nearest sentence to "Lovelace died in 1852" is the one about her death.
+    assert third.facts[1].instead == (("1850", 2), ("1851", 1))
+    assert str(third.worst) == '"1852" in 1 of 4 samples; others say 1850 (2), 1851 (1)'
+
+
+def test_a_specific_that_no_sample_holds() -> None:
+    (found,) = fact_recurrence(facts("It happened in 1898."), [facts("Nothing is known."), facts("It was in 1893.")])
+
+    assert str(found.worst) == '"1898" in no sample; others say 1893 (1)'
+    assert found.score == pytest.approx(1 - 0.05)
+    assert found.nearest[0] is None
+
+
+@pytest.mark.parametrize(("floor", "score"), [(0.05, 1 - math.sqrt(0.5 * 0.05)), (0.2, 1 - math.sqrt(0.5 * 0.2))])
+def test_the_floor_keeps_one_missing_fact_from_deciding_alone(floor: float, score: float) -> None:
+    samples = [facts("In Oslo."), facts("In Rome.")]
+    (found,) = fact_recurrence(facts("It was in Oslo in 1898."), samples, floor=floor)
+    assert found.score == pytest.approx(score)
+    (least,) = fact_recurrence(facts("It was in Oslo in 1898."), samples, combine="min")
+    assert least.score == 1
+
+
+def test_what_the_question_says_is_left_out() -> None:
+    question = facts("Where was Ada Lovelace born?")
+    first, second, third = fact_recurrence(facts(OUTPUT), [facts(s) for s in SAMPLES], question=question)
+
+    assert [fact.text for fact in first.facts] == ["London", "1815"]
+    assert [of.known for of in (first, second, third)] == [1, 0, 1]
+
+
+def test_each_fact_counts_once_in_a_sentence() -> None:
+    (found,) = fact_recurrence(facts("On 3 May 1820, and again on May 3, 1820, it rained."), [facts("May 3, 1820")])
+    assert [fact.text for fact in found.facts] == ["3 May 1820"]
+
+
+@pytest.mark.parametrize(
+    ("output", "sample", "support"),
+    [
+        ("Marie Curie won.", "It was Curie.", 1),  # the short form of somebody else is not known
+        ("Marie Curie won.", "Pierre Curie won. Curie was happy.", 0),  # here it is
+        ("They saw Paris.", "They saw Paris Hilton.", 0),
+        ("She met Hilton.", "She met Paris Hilton.", 1),
+        ("They founded the World Health Organization.", "They founded the WHO.", 1),
+        ("She won the Nobel Prize.", "she won the nobel prize", 1),  # no capitals
+        ("They live in Oslo.", "they live in oslo", 1),
+        ("She read “Emma” there.", "She read Emma there.", 1),
+        ("It took 12 km.", "It took 12 miles.", 0),
+        ("It took 12 km.", "It took 12 kilometers.", 1),
+        ("It was in 1820.", "It was on 3 May 1820.", 1),
+        ("It was on 3 May 1820.", "It was in 1820.", 0),
+        ("They sold 1820 of it.", "They sold 1,820 of it.", 1),
+    ],
+)
+def test_what_supports_what(output: str, sample: str, support: float) -> None:
+    (found,) = fact_recurrence(facts(output), [facts(sample)])
+    (fact,) = found.facts
+    assert fact.support == support
+
+
+def test_specifics_outside_sentences_are_not_judged() -> None:
+    text = "In 1820.\n```\nx = 1821\n```\nIn 1822."
+    found = fact_recurrence(facts(text), [facts("1820")])
+    assert [[fact.text for fact in of.facts] for of in found] == [["1820"], ["1822"]]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"samples": []}, "no samples"),
+        ({"samples": [facts("a")], "combine": "mean"}, "combine"),
+        ({"samples": [facts("a")], "floor": 0}, "floor"),
+        ({"samples": [facts("a")], "floor": 1}, "floor"),
+    ],
+)
+def test_bad_arguments_are_said(arguments: dict[str, object], says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        fact_recurrence(facts("In 1820."), **arguments)  # type: ignore[arg-type]  # on purpose
+
+
+PIECES = st.lists(
+    st.sampled_from(["Oslo", "Rome", "in 1820", "in 1821", "12 km", "she", "won."]), min_size=1, max_size=6
+)
+
+
+@given(PIECES, st.lists(PIECES, min_size=1, max_size=4))
+def test_scores_lie_in_range_and_do_not_depend_on_the_samples_order(said: list[str], others: list[list[str]]) -> None:
+    output = facts(f"They said {' '.join(said)}")
+    samples = [facts(f"They said {' '.join(other)}") for other in others]
+    found = fact_recurrence(output, samples)
+    turned = fact_recurrence(output, samples[::-1])
+
+    for of, back in zip(found, turned, strict=True):
+        assert of.score == back.score
+        assert [fact.support for fact in of.facts] == [fact.support for fact in back.facts]
+        assert of.per_sample == back.per_sample[::-1]
+        if of.score is not None:
+            assert 0 <= of.score <= 1
+            assert of.worst is not None
+
+
+@given(PIECES)
+def test_a_text_supports_itself(said: list[str]) -> None:
+    text = facts(f"They said {' '.join(said)}")
+    for of in fact_recurrence(text, [text, text]):
+        assert of.score in {None, 0.0}

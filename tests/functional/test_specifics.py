@@ -1,0 +1,260 @@
+"""What is found in a text, and what equals what; the hand-made exam is in `test_specifics_exam`."""
+
+from __future__ import annotations
+
+import random
+import string
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from opik_checkembed.functional.specifics import Specific, folded, specifics, words_of
+
+
+def found(text: str, language: str = "en") -> list[tuple[str, str]]:
+    return [(one.text, one.kind) for one in specifics(text, language)]
+
+
+def only(text: str, language: str = "en") -> Specific:
+    (one,) = specifics(text, language)
+    return one
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "expected"),
+    [
+        # Names: where they begin and end.
+        ("en", "Johannes Diderik van der Waals won.", ["Johannes Diderik van der Waals"]),
+        ("en", "It is named after van der Waals, not John F. Kennedy Jr.", ["van der Waals", "John F. Kennedy Jr."]),
+        ("en", "Mr. Smith met Dr. Jane Doe of MIT.", ["Smith", "Jane Doe of MIT"]),
+        (
+            "en",
+            "Then William the Conqueror left Newcastle upon Tyne.",
+            ["William the Conqueror", "Newcastle upon Tyne"],
+        ),
+        ("en", "We heard Beethoven's Symphony and AT&T.", ["Beethoven", "Symphony", "AT&T"]),
+        ("en", "The Beatles met Queen Elizabeth II.", ["Beatles", "Queen Elizabeth II"]),
+        ("en", "Boeing 747-400 and Apollo 11 flew.", ["Boeing 747-400", "Apollo 11"]),
+        ("en", "In World War II, Saturn V and St. Louis", ["World War II", "Saturn V", "St. Louis"]),
+        ("en", "They took a boat from Warsaw to Paris", ["Warsaw", "Paris"]),
+        # An ordinary word at the beginning is none; a name there is known from elsewhere or by its verb.
+        ("en", "Bread rises. Plants bend. Running helps.", []),
+        ("en", "Curie discovered radium. Water was cold.", ["Curie"]),
+        ("en", "Bergen lies by the sea. She left Bergen.", ["Bergen", "Bergen"]),
+        ("en", "- Oslo\n- Rome\n\n| Lima |", ["Oslo", "Rome", "Lima"]),
+        ("en", "| City | People |\n|---|---|\n| a | b |\n\nBASIC SETTINGS HERE", []),
+        ("en", "He said that I may go, and NASA agreed.", ["NASA"]),
+        (
+            "de",
+            "Der Hund und die Katze sahen Johann Wolfgang von Goethe in Weimar.",
+            ["Johann Wolfgang von Goethe", "Weimar"],
+        ),
+        (
+            "fr",
+            "L'eau de Charles de Gaulle, d'Albert Camus et de l'Oréal.",
+            ["Charles de Gaulle", "Albert Camus", "Oréal"],
+        ),
+        ("es", "Isabel la Católica y José de San Martín vivieron.", ["Isabel la Católica", "José de San Martín"]),
+        ("ja", "マリー・キュリーはソニーのiPhone 15を見た。", ["マリー・キュリー", "ソニー", "iPhone 15"]),
+        ("zh", "他在NASA使用Windows。", ["NASA", "Windows"]),
+        # Numbers with what belongs to them.
+        ("en", "It cost $3.5m, EUR 45, US$48 or -4 °C.", ["$3.5m", "EUR 45", "US$48", "-4 °C"]),
+        ("en", "add 1½ cups, 25–30 minutes, 3–1, 4.8/5 and 24/7", ["1½", "25–30 minutes", "3–1", "4.8/5", "24/7"]),
+        ("en", "two hundred and ten of one, twenty-first, 3rd", ["two hundred and ten", "twenty-first", "3rd"]),
+        ("en", "2. this\n3. that and 1) those", []),
+        ("de", "um 1.234,5 km und einundzwanzig, 3 Mrd. €", ["1.234,5 km", "einundzwanzig", "3 Mrd. €"]),
+        (
+            "fr",
+            "soit 2 000 m et quatre-vingt-dix ou 1,5 milliard d'euros",
+            ["2 000 m", "quatre-vingt-dix", "1,5 milliard d'euros"],
+        ),
+        ("es", "unos 3,5 millones de dólares y cincuenta millones", ["3,5 millones de dólares", "cincuenta millones"]),
+        ("zh", "三百名员工和一百二十回，一直有12亿元", ["三百", "一百二十", "12亿元"]),
+        ("ar", "حضر خمسة وعشرون طالبا", ["خمسة وعشرون"]),
+        ("hi", "दो सौ रुपये और ३.५ किलो", ["दो सौ रुपये", "३.५ किलो"]),
+        # Dates and times.
+        ("en", "on 3rd of May, 1820 or May 3, 1820 at 2:05 pm", ["3rd of May, 1820", "May 3, 1820", "2:05 pm"]),
+        ("en", "in May and Dec. 5, 2019, she may march", ["May", "Dec. 5, 2019"]),
+        (
+            "en",
+            "44 BC, AD 79, the 1820s, the 19th century, 2019–21",
+            ["44 BC", "AD 79", "1820s", "19th century", "2019–21"],
+        ),
+        ("en", "12/11/10 and 2024-02-29T10:00", ["12/11/10", "2024-02-29", "T10"]),
+        ("fr", "au XVe siècle, lundi à 14 h 05", ["XVe siècle", "lundi", "14 h 05"]),
+        ("zh", "下午3点和1998年3月2日，公元前44年", ["下午3点", "1998年3月2日", "公元前44年"]),
+        # Quotations, codes, addresses.
+        ("en", "“The ‘Great’ Gatsby”, 'a return' and \"Emma.\"", ["The ‘Great’ Gatsby", "a return", "Emma"]),
+        (
+            "en",
+            "call `run_all` or load_data(), RFC 2616, B-52, v2.3.1",
+            ["run_all", "load_data()", "RFC 2616", "B-52", "v2.3.1"],
+        ),
+        ("en", "commit 3f2a9bc, me@example.org, +44 20 7946 0958", ["3f2a9bc", "me@example.org", "+44 20 7946 0958"]),
+        ("en", "(see https://example.com/a_(b)?x=1).", ["https://example.com/a_(b)?x=1"]),
+    ],
+)
+def test_specifics_and_their_borders(language: str, text: str, expected: list[str]) -> None:
+    assert [one for one, _ in found(text, language)] == expected
+
+
+@pytest.mark.parametrize(
+    ("language", "a", "b"),
+    [
+        ("en", "$3.5m", "3,500,000 dollars"),
+        ("en", "twenty-one", "21"),
+        ("en", "2:05 pm", "14:05"),
+        ("en", "3 May 1820", "1820-05-03"),
+        ("en", "10–12 km", "10 to 12 kilometres"),
+        ("en", "the U.S. Senate", "the US Senate"),
+        ("en", "https://www.example.org/a/", "http://example.org/a"),
+        ("en", "½", "0.5"),
+        ("de", "1.234", "1234"),
+        ("hi", "१२३", "123"),
+        ("zh", "三万五千米", "35000米"),
+    ],
+)
+def test_equal_specifics_support_each_other(language: str, a: str, b: str) -> None:
+    one, other = only(a, language), only(b, language)
+    assert one.supported_by(other)
+    assert other.supported_by(one)
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("$20", "€20"),
+        ("12 km", "12 miles"),
+        ("3 million", "3 billion"),
+        ("Marie Curie", "Pierre Curie"),
+        ("Paris Hilton", "by Paris"),
+        ("1820s", "1820"),
+        ("3–1", "1–3"),
+        ("RFC 2616", "RFC 2617"),
+    ],
+)
+def test_different_specifics_do_not(a: str, b: str) -> None:
+    one, other = specifics(a)[0], specifics(b)[0]
+    assert not one.supported_by(other)
+    assert not other.supported_by(one)
+
+
+def test_a_date_supports_its_parts_and_not_the_other_way_round() -> None:
+    full, month, year = only("3 May 1820"), only("May 1820"), only("in 1820")
+    assert year.supported_by(full)
+    assert month.supported_by(full)
+    assert not full.supported_by(year)
+    assert not month.supported_by(year)
+
+
+def test_an_open_date_is_supported_by_itself_and_by_either_reading() -> None:
+    open_date = only("12/11/10")
+    assert open_date.supported_by(only("12/11/10"))
+    assert open_date.supported_by(only("12 November 2010"))
+    assert open_date.supported_by(only("December 11, 2010"))
+    assert not only("12 November 2010").supported_by(open_date)
+
+
+def test_the_language_decides_what_a_comma_is() -> None:
+    assert only("1,5", "de").supported_by(only("1.5", "de"))
+    assert not only("1.234", "en").supported_by(only("1234", "en"))
+    assert only("1.234", "de").supported_by(only("1234", "de"))
+
+
+def test_given_names_take_the_place_of_those_of_rules() -> None:
+    text = "Marie Curie was in Warsaw in 1867."
+    assert [one.text for one in specifics(text, names=[(0, 11)])] == ["Marie Curie", "1867"]
+    assert [one.text for one in specifics(text, names=[])] == ["1867"]
+    # One that covers a date is left out.
+    assert [one.text for one in specifics(text, names=[(19, 33)])] == ["1867"]
+    assert [one.text for one in specifics("ソニーは1867年", "ja", names=[(0, 3)])] == ["ソニー", "1867年"]
+
+
+def test_folding_and_words() -> None:
+    assert folded("O’Neill's  CAFÉ") == "o'neill cafe"
+    assert words_of("The U.S. — Marie\nCurie's!") == "the us marie curie"
+
+
+TEXTS = st.lists(
+    st.one_of(
+        st.text(max_size=30),
+        st.sampled_from(
+            ["3 May 1820", "$3.5m", "Marie Curie", "“a b”", "\n- Oslo", "v1.2.3", "12/11/10", "三百米", "१२३", "'s"]
+        ),
+    ),
+    max_size=12,
+).map("".join)
+
+
+@given(TEXTS, st.sampled_from(["en", "de", "fr", "es", "zh", "ja", "ar", "hi", "xx"]))
+def test_whatever_the_text_spans_are_its_own_and_do_not_overlap(text: str, language: str) -> None:
+    done = 0
+    for one in specifics(text, language):
+        assert done <= one.start < one.end <= len(text)
+        assert text[one.start : one.end] == one.text
+        assert one.supported_by(one)
+        done = one.end
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "1",
+        "1.",
+        "1,",
+        "1-",
+        "1 1 ",
+        "A",
+        "A.",
+        "a ",
+        "Aa ",
+        "Aa-",
+        "Aa's ",
+        "\n",
+        '"',
+        "'",
+        "“",
+        "`",
+        "_",
+        "a_",
+        "1:",
+        "()",
+        "a@",
+        "http://",
+        "3 May ",
+        "May ",
+        "1½",
+        "$",
+        "-",
+        "two hundred ",
+        "三",
+        "年1",
+        "ア",
+        "ア・",
+        "van ",
+        "de la ",
+        "|",
+        "I. ",
+        "\t-",
+        "«",
+        "U.S.",
+        "0x",
+        "aB",
+        "1/",
+        "1–",
+        "Dr. ",
+    ],
+)
+@pytest.mark.parametrize("language", ["fr", "ja"])
+def test_repetition_confuses_no_pattern(piece: str, language: str) -> None:
+    text = piece * (20_000 // len(piece))
+    for one in specifics(text, language)[:50]:
+        assert text[one.start : one.end] == one.text
+
+
+def test_a_megabyte_of_noise() -> None:
+    chance = random.Random(0)
+    letters = string.ascii_letters + string.digits + " .,:;-–'\"$%()\n三年アé"
+    text = "".join(chance.choices(letters, k=1_000_000))
+    assert specifics(text)
