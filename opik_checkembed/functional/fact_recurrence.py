@@ -13,11 +13,11 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -156,18 +156,30 @@ class TextFacts:
         pieces.append(self.text[done:])
         return frozenset(words_of(" ".join(pieces)).split())
 
-    def holds(self, needs: Iterable[str]) -> bool:
+    @cached_property
+    def by_sentence(self) -> Mapping[tuple[int, int], Sequence[_Told]]:
+        """The specifics of each of its sentences."""
+        found: dict[tuple[int, int], list[_Told]] = {}
+        at = 0
+        for span in self.sentences:
+            while at < len(self.specifics) and self.specifics[at].start < span[0]:
+                at += 1
+            told = found[span] = []
+            while at < len(self.specifics) and self.specifics[at].start < span[1]:
+                told.append(_told(self.specifics[at], self.text))
+                at += 1
+        return found
+
+    def holds(self, needs: frozenset[str]) -> bool:
         """Whether it states one of these keys, or has the words of a name or title without its capitals or marks."""
+        if not needs.isdisjoint(self.states):
+            return True
         for key in needs:
-            if key in self.states:
-                return True
-        for key in needs:
-            kind, _, words = key.partition(":")
-            if kind == "w" and " " not in words:
-                # A name of one word may be somebody else's within a longer name.
-                if words in self.loose:
-                    return True
-            elif kind in {"w", "q"} and f" {words} " in self.words:
+            if key[1] != ":" or key[0] not in "wq":
+                continue
+            words = key[2:]
+            # A name of one word may be somebody else's within a longer name.
+            if words in self.loose if key[0] == "w" and " " not in words else f" {words} " in self.words:
                 return True
         return False
 
@@ -233,6 +245,7 @@ def fact_recurrence(
     nearest = _nearest(output, samples, [any(len(h) < len(samples) for h in of) for of in held])
     results = []
     for at, (facts, holders) in enumerate(zip(found, held, strict=True)):
+        stated = frozenset().union(*(fact.states for fact, _ in facts))
         supports = [
             FactSupport(
                 one.start,
@@ -241,7 +254,7 @@ def fact_recurrence(
                 one.kind,
                 len(of) / len(samples),
                 tuple(of),
-                _instead(one, [fact for fact, _ in facts], samples, set(of), nearest[at], output.text),
+                _instead(one, stated, samples, set(of), nearest[at], output.text),
             )
             for (one, _), of in zip(facts, holders, strict=True)
         ]
@@ -343,9 +356,34 @@ def _overlap(ours: Sequence[set[str]], theirs: Sequence[set[str]]) -> NDArray[np
     return found
 
 
+class _Told(NamedTuple):
+    """A specific of a sample with what tells which of them stands in another's place."""
+
+    specific: Specific
+    shape: frozenset[str]
+    before: frozenset[str]
+    after: frozenset[str]
+
+    def fits(self, other: _Told) -> int:
+        """How many of the words around the two are the same; those before count twice."""
+        return 2 * len(self.before & other.before) + len(self.after & other.after)
+
+
+def _told(one: Specific, text: str) -> _Told:
+    before = _TOKEN.findall(text[max(0, one.start - 40) : one.start].casefold())
+    after = _TOKEN.findall(text[one.end : one.end + 30].casefold())
+    # Amounts of one unit can stand for each other, and dates that say as much.
+    comparable = one.kind in {"number", "date"}
+    shape = frozenset(_FIGURES.sub("0", key) for key in one.needs) if comparable else frozenset()
+    return _Told(one, shape, frozenset(before[-3:]), frozenset(after[:2]))
+
+
+_FIGURES = re.compile(r"\d+(?:\.\d+)?")
+
+
 def _instead(
     one: Specific,
-    own: Sequence[Specific],
+    stated: frozenset[str],
     samples: Sequence[TextFacts],
     holders: set[int],
     nearest: Sequence[tuple[int, int] | None],
@@ -354,47 +392,20 @@ def _instead(
     """What the samples that lack a specific have in its place: of the same kind, in their nearest sentence."""
     counts: Counter[frozenset[str]] = Counter()
     shown: dict[frozenset[str], str] = {}
-    stated = frozenset().union(*(fact.states for fact in own))
-    around = _around(text, one.start, one.end)
+    own = _told(one, text)
     for at, (sample, span) in enumerate(zip(samples, nearest, strict=True)):
         if at in holders or span is None:
             continue
         rivals = [
-            other
-            for other in sample.specifics
-            if span[0] <= other.start < span[1]
-            and other.kind == one.kind
-            and other.needs.isdisjoint(stated)
-            and _alike(one, other)
+            told
+            for told in sample.by_sentence[span]
+            if told.specific.kind == one.kind and told.shape == own.shape and told.specific.needs.isdisjoint(stated)
         ]
         if rivals:
-            best = max(rivals, key=lambda other: _fits(around, _around(sample.text, other.start, other.end)))
+            best = max(rivals, key=own.fits).specific
             counts[best.needs] += 1
             shown.setdefault(best.needs, _line(best.text))
     return tuple((shown[key], count) for key, count in counts.most_common(5))
-
-
-def _alike(one: Specific, other: Specific) -> bool:
-    """Whether two of a kind could stand for each other: amounts of the same unit, dates that say as much."""
-    return one.kind not in {"number", "date"} or _shape(one.needs) == _shape(other.needs)
-
-
-def _shape(needs: frozenset[str]) -> frozenset[str]:
-    return frozenset(re.sub(r"\d+(?:\.\d+)?", "0", key) for key in needs)
-
-
-_Around = tuple[set[str], set[str]]
-
-
-def _around(text: str, start: int, end: int) -> _Around:
-    """The three words before a place and the two after it."""
-    before = _TOKEN.findall(text[max(0, start - 40) : start].casefold())
-    after = _TOKEN.findall(text[end : end + 30].casefold())
-    return set(before[-3:]), set(after[:2])
-
-
-def _fits(one: _Around, other: _Around) -> int:
-    return 2 * len(one[0] & other[0]) + len(one[1] & other[1])
 
 
 def _line(text: str) -> str:
