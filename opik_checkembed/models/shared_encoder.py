@@ -16,11 +16,11 @@ from opik_checkembed.models.batching import Batcher, Source
 from opik_checkembed.models.embedder import (
     Embedder,
     EmbedderUnavailable,
-    SentenceTransformerEmbedder,
     SplitsText,
     default_embedder,
     is_api_model,
     is_sentence_transformer,
+    local_embedder,
 )
 from opik_checkembed.models.registry import Registry
 
@@ -182,9 +182,9 @@ def shared_encoder(
     """The one `SharedEncoder` that this process has for an embedder, so that all metrics share its vectors.
 
     Args:
-        embedder: None for `OPIK_CHECKEMBED_EMBEDDER` or the default; a folder or Hugging Face name (local); a
-            name that litellm routes (API); a loaded `SentenceTransformer`; or an object of your own with
-            `encode`. Equal names, and equal objects, get the same.
+        embedder: None for `OPIK_CHECKEMBED_EMBEDDER` or the default; a folder or Hugging Face name (local);
+            "lexical" (no model); a name that litellm routes (API); a loaded `SentenceTransformer`; or an object
+            of your own with `encode`. Equal names, and equal objects, get the same.
 
     Raises:
         ConfigurationError: It is none of these, or there can be no such model.
@@ -202,7 +202,7 @@ def _embedder_of(given: str | os.PathLike[str] | Embedder | SentenceTransformer)
 
         return LiteLLMEmbedder(given)
     if isinstance(given, str | os.PathLike) or is_sentence_transformer(given):
-        return SentenceTransformerEmbedder(given)
+        return local_embedder(given)
     if isinstance(given, type) or not isinstance(given, Embedder):
         raise ConfigurationError(
             "embedder must be a model name, a folder, or an object with encode(texts) that returns one vector "
