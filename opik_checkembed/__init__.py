@@ -11,10 +11,12 @@ from opik_checkembed._lazy import lazily
 from opik_checkembed._version import __version__
 
 if TYPE_CHECKING:
+    from opik_checkembed.calibration import Calibration, fit_calibration, load_preset, rethreshold
     from opik_checkembed.functional.checkembed import CheckEmbedResult, checkembed
     from opik_checkembed.functional.selfcheck import SelfCheckResult
     from opik_checkembed.local import evaluate_locally
     from opik_checkembed.metrics.checkembed import CheckEmbedMetric
+    from opik_checkembed.metrics.ensemble import EnsembleMetric
     from opik_checkembed.metrics.fact_recurrence import FactRecurrenceMetric
     from opik_checkembed.metrics.selfcheck_api_prompt import SelfCheckAPIPromptMetric
     from opik_checkembed.metrics.selfcheck_bertscore import SelfCheckBERTScoreMetric
@@ -38,8 +40,10 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Budget": "samples",
+    "Calibration": "calibration",
     "CheckEmbedMetric": "metrics.checkembed",
     "CheckEmbedResult": "functional.checkembed",
+    "EnsembleMetric": "metrics.ensemble",
     "FactRecurrenceMetric": "metrics.fact_recurrence",
     "GivenSamples": "samples",
     "LLMJudge": "models.judge",
@@ -60,12 +64,17 @@ _HOMES = {
     "SpacySplitter": "spacy_text",
     "estimate": "pricing",
     "evaluate_locally": "local",
+    "fit_calibration": "calibration",
+    "load_preset": "calibration",
+    "rethreshold": "calibration",
 }
 
 __all__ = [
     "Budget",
+    "Calibration",
     "CheckEmbedMetric",
     "CheckEmbedResult",
+    "EnsembleMetric",
     "FactRecurrenceMetric",
     "GivenSamples",
     "LLMJudge",
@@ -87,6 +96,9 @@ __all__ = [
     "checkembed",
     "estimate",
     "evaluate_locally",
+    "fit_calibration",
+    "load_preset",
+    "rethreshold",
 ]
 
 

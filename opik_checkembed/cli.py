@@ -16,6 +16,7 @@ from rich.table import Table
 
 from opik_checkembed._version import __version__
 from opik_checkembed.cli_bench import bench
+from opik_checkembed.cli_calibrate import calibrate
 from opik_checkembed.errors import ConfigurationError, ItemError
 
 if TYPE_CHECKING:
@@ -306,6 +307,7 @@ def clear_samples(model: str | None, older_than: float | None, store: Path | Non
 
 
 cli.add_command(bench)
+cli.add_command(calibrate)
 
 
 def _rows(items: list[dict[str, Any]], options: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -225,9 +225,11 @@ class _Run:
         return tuple(Score(metric.name, None, reason) for metric in self.metrics)
 
     def _point(self, metric: BaseMetric, names: list[str]) -> None:
-        """All scores of a metric point the way it does."""
+        """The scores of a metric point the way it does, unless it says otherwise of each."""
+        own = getattr(metric, "higher_is_better", None)
+        of = getattr(metric, "direction", None)
         with self._lock:
-            self.directions.update(dict.fromkeys(names, getattr(metric, "higher_is_better", None)))
+            self.directions.update({name: of(name) if callable(of) else own for name in names})
 
     def _say_once(self, kind: object, message: str, *values: object) -> None:
         """What goes wrong on every item is worth one line in the log; each item's result has its own reason."""

@@ -92,13 +92,7 @@ def precision_recall_area(positive: ArrayLike, scores: ArrayLike, weights: Array
         >>> float(precision_recall_area([True, False, True], [0.9, 0.8, 0.7]))
         0.791...
     """
-    values = np.asarray(scores, dtype=np.float64)
-    order = np.argsort(-values, kind="stable")
-    values = values[order]
-    last = np.append(np.flatnonzero(np.diff(values)), len(values) - 1)
-    w = _weights(weights, len(values))[..., order]
-    found = np.cumsum(w * np.asarray(positive, dtype=np.float64)[order], axis=-1)[..., last]
-    taken = np.cumsum(w, axis=-1)[..., last]
+    found, taken = _curve(positive, scores, weights)
     start = np.zeros((*found.shape[:-1], 1))
     with np.errstate(invalid="ignore", divide="ignore"):
         recall = np.concatenate([start, found / found[..., -1:]], axis=-1)
@@ -106,6 +100,46 @@ def precision_recall_area(positive: ArrayLike, scores: ArrayLike, weights: Array
         precision = np.concatenate([start + 1, np.where(taken > 0, found / taken, 1.0)], axis=-1)
     steps = np.diff(recall, axis=-1) * (precision[..., 1:] + precision[..., :-1]) / 2
     area: Array = steps.sum(-1)
+    return area
+
+
+def average_precision(positive: ArrayLike, scores: ArrayLike, weights: ArrayLike | None = None) -> Array:
+    """Area under the precision-recall curve by steps, 0 to 1: the mean precision at which a positive is found.
+
+    Constant scores get the share of positives, as a random order does, so that ties make nothing look better than it
+    is; the published tables' `precision_recall_area` is kinder. Arguments and result are as there.
+
+    Example:
+        >>> round(float(average_precision([True, False, True], [0.9, 0.8, 0.7])), 4)
+        0.8333
+    """
+    found, taken = _curve(positive, scores, weights)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        precision = np.where(taken > 0, found / taken, 0.0)
+        area: Array = (np.diff(found, axis=-1, prepend=0.0) * precision).sum(-1) / found[..., -1]
+    return area
+
+
+def auroc(positive: ArrayLike, scores: ArrayLike, weights: ArrayLike | None = None) -> Array:
+    """Area under the ROC curve, 0 to 1: how often a positive scores higher than a negative, equal scores for half.
+
+    Args:
+        positive: Which observations are to be found, shape (n,).
+        scores: Higher means more likely positive, shape (n,).
+        weights: As in `pearson`.
+
+    Returns:
+        Shape (...); NaN where all observations are positive, or none.
+
+    Example:
+        >>> float(auroc([True, False, True, False], [0.9, 0.8, 0.8, 0.1]))
+        0.875
+    """
+    found, taken = _curve(positive, scores, weights)
+    missed = np.diff(taken - found, axis=-1, prepend=0.0)
+    before = found - np.diff(found, axis=-1, prepend=0.0) / 2
+    with np.errstate(invalid="ignore", divide="ignore"):
+        area: Array = (missed * before).sum(-1) / (found[..., -1] * (taken - found)[..., -1])
     return area
 
 
@@ -169,6 +203,18 @@ def estimate(statistic: Callable[[Array], Array], draws: ArrayLike, within: Arra
         return Estimate(value)
     low, high = np.quantile(spread, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
     return Estimate(value, float(low), float(high))
+
+
+def _curve(positive: ArrayLike, scores: ArrayLike, weights: ArrayLike | None) -> tuple[Array, Array]:
+    """Down to each distinct score, highest first: positives found and observations taken, shape (..., scores)."""
+    values = np.asarray(scores, dtype=np.float64)
+    order = np.argsort(-values, kind="stable")
+    values = values[order]
+    last = np.append(np.flatnonzero(np.diff(values)), len(values) - 1)
+    w = _weights(weights, len(values))[..., order]
+    found = np.cumsum(w * np.asarray(positive, dtype=np.float64)[order], axis=-1)[..., last]
+    taken = np.cumsum(w, axis=-1)[..., last]
+    return found, taken
 
 
 def _weights(weights: ArrayLike | None, count: int) -> Array:

@@ -276,22 +276,17 @@ def _sentence(
     if found.unscored is not None:
         detail["unscored"] = found.unscored
     known = [(score, place) for place, score in enumerate(found.per_sample) if score is not None]
-    places = {}
+    against = support = None
     if known and found.score is not None:
+
+        def passage(place: tuple[float, int]) -> Passage:
+            score, sample = place
+            return Passage(sample, 0, len(samples[sample]), samples[sample], score)
+
         # The first of equals in both.
-        places["against"] = max(known, key=lambda one: (one[0], -one[1]))
-        places["support"] = min(known)
+        against, support = passage(max(known, key=lambda one: (one[0], -one[1]))), passage(min(known))
     return SentenceScore(
-        text,
-        sentence.start,
-        sentence.end,
-        found.score,
-        found.per_sample,
-        detail=detail,
-        **{
-            name: Passage(place, 0, len(samples[place]), samples[place], score)
-            for name, (score, place) in places.items()
-        },
+        text, sentence.start, sentence.end, found.score, found.per_sample, against, support, detail=detail
     )
 
 

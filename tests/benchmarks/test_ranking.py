@@ -4,10 +4,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
-from sklearn.metrics import auc, precision_recall_curve
+from sklearn.metrics import auc, average_precision_score, precision_recall_curve, roc_auc_score
 
 from opik_checkembed.benchmarks.ranking import (
     Estimate,
+    auroc,
+    average_precision,
     estimate,
     pearson,
     precision_recall_area,
@@ -62,6 +64,43 @@ def test_the_area_is_scikit_learns_also_in_resamples(data: st.DataObject, values
             assert area == pytest.approx(reference_area(positive.repeat(counts), scores.repeat(counts)))
         else:
             assert np.isnan(area)
+
+
+def test_the_roc_area_counts_pairs() -> None:
+    # Of four pairs of a positive and a negative three are in order and one is tied.
+    assert float(auroc([True, False, True, False], [0.9, 0.8, 0.8, 0.1])) == (3 + 0.5) / 4
+    assert float(auroc([True, False, False], [0.3] * 3)) == 0.5
+    assert float(auroc([True, False], [1, 2])) == 0.0
+    # A positive that counts twice, and a negative that does not count.
+    assert float(auroc([True, True, False, False], [3, 1, 2, 0], [2, 1, 1, 0])) == pytest.approx(2 / 3)
+    assert np.isnan(auroc([True, True], [1, 2]))
+    assert np.isnan(auroc([False, False], [1, 2]))
+
+
+def test_average_precision_by_hand() -> None:
+    # The positives are found at precision 1 and 2/3.
+    assert float(average_precision([True, False, True], [0.9, 0.8, 0.7])) == pytest.approx((1 + 2 / 3) / 2)
+    # Constant scores get the share of positives, where the trapezoid gets more.
+    assert float(average_precision([True, False, False, False], [0.3] * 4)) == 0.25
+    assert np.isnan(average_precision([False, False], [1, 2]))
+
+
+@given(st.data(), SCORES)
+@settings(max_examples=40, deadline=None)
+def test_both_are_scikit_learns_also_in_resamples(data: st.DataObject, values: list[float]) -> None:
+    scores = np.array(values)
+    positive = np.array(data.draw(st.lists(st.booleans(), min_size=len(values), max_size=len(values))))
+    times = np.array(data.draw(st.lists(st.integers(0, 3), min_size=len(values), max_size=len(values))))
+    labels, drawn = positive.repeat(times), scores.repeat(times)
+    area, precision = (statistic(positive, scores, [times])[0] for statistic in (auroc, average_precision))
+    if 0 < labels.sum() < len(labels):
+        assert area == pytest.approx(roc_auc_score(labels, drawn))
+    else:
+        assert np.isnan(area)
+    if labels.any():
+        assert precision == pytest.approx(average_precision_score(labels, drawn))
+    else:
+        assert np.isnan(precision)
 
 
 def test_correlations_by_hand() -> None:

@@ -1,0 +1,105 @@
+"""Where to cut: the score from which answers are flagged, and what that costs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from opik_checkembed.errors import ConfigurationError
+
+
+@dataclass(frozen=True, slots=True)
+class OperatingPoint:
+    """A threshold and what it does to the labelled answers it was chosen on.
+
+    Attributes:
+        threshold: Answers with this score or one that is worse are flagged.
+        tpr: Share of the hallucinated answers that are flagged (recall).
+        fpr: Share of the right answers that are flagged.
+        precision: Share of the flagged answers that are hallucinated; None where none is flagged.
+        f1: Harmonic mean of precision and recall; 0 where none is flagged.
+        flagged: Answers flagged.
+    """
+
+    threshold: float
+    tpr: float
+    fpr: float
+    precision: float | None
+    f1: float
+    flagged: int
+
+
+def threshold_at_fpr(
+    scores: ArrayLike, labels: ArrayLike, fpr: float, *, higher_is_better: bool = False
+) -> OperatingPoint:
+    """The threshold that flags most, with at most this share of the right answers among the flagged.
+
+    Where even the worst score is shared by more right answers than that, no answer is flagged.
+
+    Args:
+        scores: Shape (n,).
+        labels: Which answers are hallucinated, shape (n,).
+        fpr: The wanted false positive rate, 0 to 1.
+        higher_is_better: The scores' direction; probabilities of hallucination are better low.
+
+    Raises:
+        ConfigurationError: `fpr` is no share, or the labels are of one class.
+
+    Example:
+        >>> threshold_at_fpr([0.9, 0.8, 0.7, 0.1], [True, False, True, False], fpr=0.5)
+        OperatingPoint(threshold=0.7, tpr=1.0, fpr=0.5, precision=0.666..., f1=0.8, flagged=3)
+    """
+    if not 0 <= fpr <= 1:
+        raise ConfigurationError(f"a false positive rate must be from 0 to 1, not {fpr!r}")
+    # The points go from none flagged to all; the last one that is allowed flags most.
+    return [point for point in operating_points(scores, labels, higher_is_better) if point.fpr <= fpr][-1]
+
+
+def threshold_best_f1(scores: ArrayLike, labels: ArrayLike, *, higher_is_better: bool = False) -> OperatingPoint:
+    """The threshold with the best F1 for hallucinated answers; of several the one that flags least.
+
+    Arguments are as in `threshold_at_fpr`.
+
+    Raises:
+        ConfigurationError: The labels are of one class.
+
+    Example:
+        >>> threshold_best_f1([0.9, 0.8, 0.7, 0.1], [True, False, True, False]).threshold
+        0.7
+    """
+    return max(operating_points(scores, labels, higher_is_better), key=lambda point: point.f1)
+
+
+def operating_points(scores: ArrayLike, labels: ArrayLike, higher_is_better: bool = False) -> Sequence[OperatingPoint]:
+    """One point for each distinct score, from the worst on, after one that flags nothing: the ROC curve.
+
+    Raises:
+        ConfigurationError: The labels are of one class.
+    """
+    values = np.asarray(scores, dtype=np.float64)
+    worse = -values if higher_is_better else values
+    hallucinated = np.asarray(labels, dtype=np.bool_)
+    positives, negatives = int(hallucinated.sum()), int((~hallucinated).sum())
+    if not positives or not negatives:
+        raise ConfigurationError("a threshold needs labelled answers of both classes, hallucinated and right")
+    order = np.argsort(-worse, kind="stable")
+    last = np.append(np.flatnonzero(np.diff(worse[order])), len(order) - 1)
+    hits = np.cumsum(hallucinated[order])[last]
+    taken = last + 1
+    nothing = float(np.nextafter(worse.max(), np.inf))
+    points = [OperatingPoint(-nothing if higher_is_better else nothing, 0.0, 0.0, None, 0.0, 0)]
+    for at, hit, flagged in zip(last.tolist(), hits.tolist(), taken.tolist(), strict=True):
+        points.append(
+            OperatingPoint(
+                threshold=float(values[order[at]]),
+                tpr=hit / positives,
+                fpr=(flagged - hit) / negatives,
+                precision=hit / flagged,
+                f1=2 * hit / (flagged + positives),
+                flagged=flagged,
+            )
+        )
+    return points

@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import pytest
+
+from opik_checkembed.calibration import Calibration, Feature
+from opik_checkembed.calibration.combine import Calibrated, WeightedMean
+from opik_checkembed.errors import ItemError
+
+WAYS = {"agreement": True, "doubt": False, "nli": False}
+MEAN = WeightedMean({"agreement": 1.0, "doubt": 3.0, "nli": 0.0}, WAYS)
+CALIBRATION = Calibration(
+    "mine",
+    "logistic",
+    (Feature("agreement", True, 0.7, 0.1), Feature("doubt", False, 0.5, 0.25)),
+    intercept=-1.0,
+    coefficients=(2.0, 0.5),
+)
+
+
+def test_the_mean_turns_scores_towards_hallucinated() -> None:
+    found = MEAN.combine({"agreement": 0.75, "doubt": 0.5, "nli": 1.0, "more": 0.9})
+    assert found.value == pytest.approx(0.25 / 4 + 0.5 * 3 / 4)
+    assert found.contributions == pytest.approx({"agreement": 0.0625, "doubt": 0.375, "nli": 0.0})
+    assert MEAN.sentence(found) == (
+        "0.438 (0 consistent to 1 hallucinated, lower is better), the weighted mean of the parts' scores, not a "
+        "calibrated probability: doubt 0.50 (+0.375), agreement 0.75 (+0.062), nli 1.00 (+0.000)"
+    )
+    assert "the plain mean" in WeightedMean({"doubt": 1.0}, WAYS).sentence(found)
+
+
+def test_what_has_no_score_leaves_its_weight_to_the_others() -> None:
+    found = MEAN.combine({"agreement": None, "doubt": 0.5, "nli": 1.0})
+    assert (found.value, dict(found.contributions)) == (0.5, {"doubt": 0.5, "nli": 0.0})
+    with pytest.raises(ItemError, match="no part with a weight has a score"):
+        MEAN.combine({"nli": 1.0})
+
+
+def test_a_score_outside_of_0_and_1_counts_as_the_end_and_is_named() -> None:
+    found = MEAN.combine({"agreement": -0.1, "doubt": 1.04})
+    assert found.value == 1.0
+    assert found.notes == ("agreement is -0.100 and counts as 0", "doubt is 1.040 and counts as 1")
+    assert found.scores["doubt"] == 1.04
+
+
+def test_a_calibration_gives_its_probability() -> None:
+    scores = {"agreement": 0.6, "doubt": 1.0}
+    found = Calibrated(CALIBRATION).combine(scores)
+    assert found.value == CALIBRATION.probability(scores)
+    assert found.contributions == pytest.approx({"agreement": 2.0, "doubt": 1.0})
+    assert Calibrated(CALIBRATION).sentence(found) == (
+        "The answer is hallucinated with probability 0.881 (lower is better), flagged at 0.500, by the calibration "
+        "'mine' (logistic): agreement 0.60 (+2.0), doubt 1.00 (+1.0); the rest of the log-odds is -1.0"
+    )
+
+
+def test_a_missing_score_counts_as_its_mean() -> None:
+    found = Calibrated(CALIBRATION).combine({"agreement": 0.6, "doubt": None})
+    assert found.value == pytest.approx(CALIBRATION.probability({"agreement": 0.6, "doubt": 0.5}))
+    assert (dict(found.scores), list(found.contributions)) == ({"agreement": 0.6}, ["agreement"])
+    assert found.notes == ("doubt counts as its mean, which says nothing",)
+    with pytest.raises(ItemError, match="'mine' has no value of agreement, doubt"):
+        Calibrated(CALIBRATION).combine({})
+
+
+def test_a_rule_and_a_curve_need_all_they_read() -> None:
+    rule = Calibration("rule", "threshold", CALIBRATION.features, bounds=(0.9, 0.2))
+    found = Calibrated(rule).combine({"agreement": 0.95, "doubt": 0.1})
+    assert Calibrated(rule).sentence(found) == (
+        "The rule 'rule' passes the answer (1 flagged, 0 passed; a rule, not a probability): agreement 0.95, doubt 0.10"
+    )
+    assert "'rule' flags" in Calibrated(rule).sentence(Calibrated(rule).combine({"agreement": 0.5, "doubt": 0.1}))
+    with pytest.raises(ItemError, match="has no value of doubt"):
+        Calibrated(rule).combine({"agreement": 0.95})
+    curve = Calibration("curve", "isotonic", CALIBRATION.features[1:], knots=((0.0, 0.25),))
+    said = Calibrated(curve).sentence(Calibrated(curve).combine({"doubt": 0.3}))
+    assert said.endswith("not flagged at 0.500, by the calibration 'curve' (isotonic): doubt 0.30")

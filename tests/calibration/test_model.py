@@ -1,0 +1,212 @@
+from __future__ import annotations
+
+import json
+import math
+import warnings
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from opik_checkembed.benchmarks.ranking import Estimate
+from opik_checkembed.calibration import Calibration, CalibrationWarning, Feature, FittedOn
+from opik_checkembed.errors import ConfigurationError, ItemError
+
+AGREEMENT = Feature("agreement", higher_is_better=True, mean=0.7, sd=0.1)
+DOUBT = Feature("doubt", higher_is_better=False, mean=2.0, sd=0.5)
+FITTED_ON = FittedOn(
+    data="biographies",
+    labels=120,
+    positives=40,
+    groups=30,
+    left_out=2,
+    models=("davinci",),
+    num_samples=(5, 10),
+    metrics=("agreement", "doubt"),
+    date="2025-01-31",
+    package="0.1.0",
+    folds=5,
+    auroc=Estimate(0.8, 0.7, 0.9),
+    brier=Estimate(0.2, 0.1, 0.3),
+    ece=Estimate(0.05),
+    warnings=("few",),
+)
+LOGISTIC = Calibration(
+    "mine",
+    "logistic",
+    (AGREEMENT, DOUBT),
+    intercept=-0.5,
+    coefficients=(1.5, 0.25),
+    threshold=0.3,
+    fitted_on=FITTED_ON,
+)
+ISOTONIC = Calibration("steps", "isotonic", (DOUBT,), knots=((-1.0, 0.1), (0.0, 0.2), (2.0, 1.0)))
+RULE = Calibration("rule", "threshold", (AGREEMENT, DOUBT), bounds=(0.9, 1.0))
+
+
+def test_logistic_adds_up_log_odds_of_what_is_worse_than_usual() -> None:
+    # Agreement two deviations below its mean, doubt one above: -0.5 + 1.5 * 2 + 0.25 * 1.
+    scores = {"agreement": 0.5, "doubt": 2.5, "other": math.nan}
+    assert LOGISTIC.contributions(scores) == pytest.approx({"agreement": 3.0, "doubt": 0.25})
+    assert LOGISTIC.probability(scores) == pytest.approx(1 / (1 + math.exp(-2.75)))
+    assert LOGISTIC.probability(LOGISTIC.means) == pytest.approx(1 / (1 + math.exp(0.5)))
+
+
+def test_isotonic_is_a_line_through_its_knots_and_level_outside() -> None:
+    at = {2.0: 0.2, 1.5: 0.1, 0.0: 0.1, 1.75: 0.15, 2.5: 0.6, 3.0: 1.0, 9.0: 1.0}
+    assert {doubt: ISOTONIC.probability({"doubt": doubt}) for doubt in at} == pytest.approx(at)
+    assert ISOTONIC.contributions({"doubt": 2.0}) == {}
+
+
+def test_a_rule_is_passed_only_strictly_within_all_bounds() -> None:
+    assert RULE.probability({"agreement": 0.91, "doubt": 0.99}) == 0.0
+    assert RULE.probability({"agreement": 0.9, "doubt": 0.5}) == 1.0
+    assert RULE.probability({"agreement": 0.95, "doubt": 1.0}) == 1.0
+    assert RULE.contributions({"agreement": 0.95, "doubt": 1.0}) == {}
+
+
+@pytest.mark.parametrize("missing", [None, math.nan, math.inf])
+def test_a_score_without_a_value_is_named(missing: float | None) -> None:
+    scores = {"agreement": 0.5, "doubt": missing}
+    assert LOGISTIC.missing(scores) == ("doubt",)
+    for use in (LOGISTIC.probability, LOGISTIC.contributions):
+        with pytest.raises(ItemError, match="'mine' needs doubt, which has no value"):
+            use(scores)
+
+
+@pytest.mark.parametrize("calibration", [LOGISTIC, ISOTONIC, RULE], ids=lambda one: one.name)
+def test_json_holds_the_same_numbers(calibration: Calibration, tmp_path: Path) -> None:
+    path = tmp_path / "new" / "calibration.json"
+    text = calibration.to_json(path)
+    assert Calibration.from_json(path) == calibration
+    assert json.loads(path.read_text("utf-8")) == json.loads(text)
+    assert json.loads(text)["schema"] == 1
+
+
+@given(st.lists(st.floats(-1e3, 1e3), min_size=2, max_size=2), st.floats(0.01, 9), st.floats(-9, 9))
+@settings(max_examples=50, deadline=None)
+def test_probabilities_are_the_same_after_a_round_trip(values: list[float], weight: float, intercept: float) -> None:
+    calibration = replace(LOGISTIC, coefficients=(weight, weight / 3), intercept=intercept)
+    again = Calibration.from_dict(json.loads(calibration.to_json()))
+    scores = dict(zip(("agreement", "doubt"), values, strict=True))
+    assert again.probability(scores) == calibration.probability(scores)
+    assert 0 <= again.probability(scores) <= 1
+
+
+def changed(**parts: Any) -> dict[str, Any]:
+    return {**json.loads(LOGISTIC.to_json()), **parts}
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        ({}, "has schema None"),
+        (changed(schema=True), "has schema True"),
+        (changed(schema=2), "Install a newer one"),
+        ({"schema": 1}, "malformed: KeyError"),
+        (changed(features=[{"name": "x"}]), "malformed: TypeError"),
+        (changed(features=["agreement"]), "malformed"),
+        (changed(knots=[1]), "malformed"),
+        (changed(coefficients=["1", 2]), "must be finite numbers"),
+        (changed(coefficients=[1.0]), "takes coefficients alone, one a score"),
+        (changed(threshold=None), "must be finite numbers"),
+        (changed(threshold=math.inf), "must be finite numbers"),
+        (changed(method="forest"), "method must be one of logistic, isotonic, equal, threshold"),
+        (changed(method="threshold"), "takes bounds alone"),
+        (changed(method="isotonic"), "takes knots alone"),
+        (changed(method="isotonic", coefficients=[], knots=[[0, 0.5]]), "knots belong to 'isotonic', which reads one"),
+        (changed(knots=[[0, 0.5]]), "knots belong to 'isotonic'"),
+        (changed(name=""), "it has no name"),
+        (changed(features=[], coefficients=[]), "at least one score"),
+        (changed(features=json.loads(LOGISTIC.to_json())["features"][:1] * 2), "each once"),
+        (changed(fitted_on={}), "malformed: KeyError"),
+        (changed(fitted_on={**json.loads(LOGISTIC.to_json())["fitted_on"], "labels": "120"}), "whole numbers"),
+        (changed(fitted_on={**json.loads(LOGISTIC.to_json())["fitted_on"], "models": "gpt"}), "a list of texts"),
+        (changed(fitted_on={**json.loads(LOGISTIC.to_json())["fitted_on"], "data": 1}), "must be text"),
+        (changed(fitted_on={**json.loads(LOGISTIC.to_json())["fitted_on"], "ece": {"value": "x"}}), "is no figure"),
+    ],
+)
+def test_anything_else_is_refused(data: dict[str, Any], says: str) -> None:
+    with pytest.raises(ConfigurationError, match=says):
+        Calibration.from_dict(data)
+
+
+@pytest.mark.parametrize(
+    ("feature", "says"),
+    [
+        (Feature("", True), "needs a name"),
+        (Feature("x", 1), "needs a name"),  # type: ignore[arg-type]  # what JSON may hold
+        (Feature("x", True, sd=0.0), "sd above 0"),
+        (Feature("x", True, mean=math.nan), "finite"),
+    ],
+)
+def test_a_feature_must_make_sense(feature: Feature, says: str) -> None:
+    with pytest.raises(ConfigurationError, match=says):
+        Calibration("x", "equal", (feature,), coefficients=(1.0,))
+
+
+@pytest.mark.parametrize(
+    ("knots", "says"),
+    [
+        ((), "needs knots"),
+        (((0.0, 0.1), (0.0, 0.2)), "rise in z"),
+        (((0.0, 0.2), (1.0, 0.1)), "not fall"),
+        (((0.0, -0.1),), "from 0 to 1"),
+        (((0.0, 0.1), (1.0, 1.1)), "from 0 to 1"),
+        (((0.0, math.nan),), "finite numbers"),
+    ],
+)
+def test_knots_must_rise(knots: tuple[tuple[float, float], ...], says: str) -> None:
+    with pytest.raises(ConfigurationError, match=says):
+        replace(ISOTONIC, knots=knots)
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [(None, "No such file"), (b"{", "Expecting"), (b"[1]", "does not hold a calibration"), (b"\xff", "utf-8")],
+)
+def test_a_file_that_is_no_calibration_is_refused(tmp_path: Path, content: bytes | None, says: str) -> None:
+    path = tmp_path / "calibration.json"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(ConfigurationError, match=says):
+        Calibration.from_json(path)
+
+
+def test_what_differs_from_the_fit_is_said() -> None:
+    assert LOGISTIC.mismatches(model="davinci", k=10, names=["agreement", "doubt"]) == ()
+    assert LOGISTIC.mismatches(model="gpt", k=3, names=["agreement", "nli"]) == (
+        "it was fitted on samples of davinci, not of gpt",
+        "it was fitted on 5 or 10 samples for each answer, not 3",
+        "it reads doubt, which is not there",
+        "it does not read nli",
+    )
+    # What is not known on either side is no difference.
+    assert LOGISTIC.mismatches() == ()
+    unknown = replace(LOGISTIC, fitted_on=replace(FITTED_ON, models=(), num_samples=()))
+    assert unknown.mismatches(model="gpt", k=3) == ()
+    assert RULE.mismatches(model="gpt", k=3) == ()
+
+
+def test_a_number_of_a_scores_evidence_needs_the_score() -> None:
+    rule = replace(RULE, features=(Feature("agreement.mean", True), Feature("agreement.std", False)))
+    assert rule.mismatches(names=["agreement"]) == ()
+    assert rule.mismatches(names=["doubt"]) == (
+        "it reads agreement.mean, agreement.std, which is not there",
+        "it does not read doubt",
+    )
+
+
+def test_a_difference_is_warned_of_once() -> None:
+    calibration = replace(LOGISTIC, name="warned of once")
+    with pytest.warns(CalibrationWarning, match="'warned of once': it was fitted on samples of davinci, not of gpt"):
+        assert len(calibration.check(model="gpt")) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(calibration.check(model="gpt")) == 1
+        assert calibration.check(model="davinci") == ()
+    with pytest.warns(CalibrationWarning, match="not of llama"):
+        calibration.check(model="llama")

@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import f1_score
+
+from opik_checkembed.calibration import operating_points, threshold_at_fpr, threshold_best_f1
+from opik_checkembed.errors import ConfigurationError
+
+SCORES = [0.9, 0.8, 0.7, 0.7, 0.3, 0.1]
+LABELS = [True, False, True, False, True, False]
+OBSERVATIONS = st.lists(st.tuples(st.booleans(), st.integers(0, 5)), min_size=2, max_size=30).filter(
+    lambda found: len({label for label, _ in found}) == 2
+)
+
+
+@pytest.mark.parametrize(
+    ("fpr", "threshold", "tpr", "found"),
+    [(0.0, 0.9, 1 / 3, 0.0), (0.34, 0.8, 1 / 3, 1 / 3), (0.67, 0.3, 1.0, 2 / 3), (1.0, 0.1, 1.0, 1.0)],
+)
+def test_the_threshold_flags_most_within_the_wanted_rate(
+    fpr: float, threshold: float, tpr: float, found: float
+) -> None:
+    point = threshold_at_fpr(SCORES, LABELS, fpr)
+    assert (point.threshold, point.tpr, point.fpr) == pytest.approx((threshold, tpr, found))
+
+
+def test_a_score_that_too_many_share_flags_none() -> None:
+    point = threshold_at_fpr([0.9, 0.9, 0.1], [True, False, False], 0.1)
+    assert (point.flagged, point.tpr, point.fpr, point.precision, point.f1) == (0, 0.0, 0.0, None, 0.0)
+    assert point.threshold > 0.9
+    turned = threshold_at_fpr([0.1, 0.1, 0.9], [True, False, False], 0.1, higher_is_better=True)
+    assert turned.threshold < 0.1
+
+
+def test_where_higher_is_better_the_low_ones_are_flagged() -> None:
+    point = threshold_at_fpr([-score for score in SCORES], LABELS, 0.34, higher_is_better=True)
+    assert (point.threshold, point.flagged) == (-0.8, 2)
+
+
+def test_the_best_f1_is_worked_out_by_hand() -> None:
+    # At .3: 3 of 5 flagged are hallucinated, and none is missed.
+    point = threshold_best_f1(SCORES, LABELS)
+    assert (point.threshold, point.precision, point.tpr, point.f1) == pytest.approx((0.3, 3 / 5, 1.0, 0.75))
+
+
+def test_of_equal_f1_the_one_that_flags_least() -> None:
+    # 2 / 3 at .9 (one of one, half of them found) and at .1 (both of four).
+    assert threshold_best_f1([0.9, 0.8, 0.7, 0.1], [True, False, False, True]).threshold == 0.9
+
+
+@given(OBSERVATIONS, st.booleans(), st.floats(0, 1))
+@settings(max_examples=80, deadline=None)
+def test_points_are_what_flagging_by_them_gives(observed: list[tuple[bool, int]], turned: bool, fpr: float) -> None:
+    labels = np.array([label for label, _ in observed])
+    scores = np.array([score for _, score in observed], dtype=np.float64)
+    points = operating_points(scores, labels, turned)
+    for point in points:
+        flagged = scores <= point.threshold if turned else scores >= point.threshold
+        assert point.flagged == flagged.sum()
+        assert point.tpr == pytest.approx(flagged[labels].mean())
+        assert point.fpr == pytest.approx(flagged[~labels].mean())
+        assert point.f1 == pytest.approx(f1_score(labels, flagged, zero_division=0.0))
+    chosen = threshold_at_fpr(scores, labels, fpr, higher_is_better=turned)
+    assert chosen.fpr <= fpr
+    assert chosen.tpr == max(point.tpr for point in points if point.fpr <= fpr)
+    assert threshold_best_f1(scores, labels, higher_is_better=turned).f1 == max(point.f1 for point in points)
+
+
+def test_what_cannot_be_chosen_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match="from 0 to 1"):
+        threshold_at_fpr(SCORES, LABELS, 1.5)
+    with pytest.raises(ConfigurationError, match="both classes"):
+        threshold_best_f1([1, 2], [True, True])
