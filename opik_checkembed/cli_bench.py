@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import click
 from rich.console import Console
+
+from opik_checkembed.cli_rows import row_options
+from opik_checkembed.cli_selfconsistency import bench_selfconsistency
 
 
 @click.group()
@@ -15,24 +19,11 @@ def bench() -> None:
 
 
 @bench.command("wikibio")
-@click.option(
-    "--data", type=click.Path(exists=True, dir_okay=False, path_type=Path), required=True, help="The data set."
-)
-@click.option(
-    "--method",
-    "methods",
-    multiple=True,
-    default=("ngram",),
-    show_default=True,
-    metavar="NAME[:OPTION=VALUE,...]",
-    help="ngram, checkembed, bertscore, nli, mqag or prompt, with arguments of its metric. Repeatable.",
-)
-@click.option("--limit", type=click.IntRange(min=1), help="Score only the first so many passages.")
-@click.option("--column", default="spearman", show_default=True, help="What to show against the number of samples.")
-@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="JSON file; rows already there stay.")
+@row_options
+@click.option("--column", default="spearman", show_default=True, help="What to show against samples and cost.")
 @click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), help="Draw accuracy against samples.")
 def bench_wikibio(
-    data: Path, methods: tuple[str, ...], limit: int | None, column: str, out: Path | None, plot: Path | None
+    data: Path, limit: int | None, column: str, plot: Path | None, cost_plot: Path | None, **rows: Any
 ) -> None:
     r"""SelfCheckGPT's table on WikiBio-GPT3, our rows beside the published ones.
 
@@ -43,25 +34,32 @@ def bench_wikibio(
     opik-checkembed bench wikibio --data dev.jsonl --method nli:nli_model=FOLDER,fast=true --out table.json
     opik-checkembed bench wikibio --data dev.jsonl --method bertscore:encoder=FOLDER,num_layers=6,baseline=null
     opik-checkembed bench wikibio --data dev.jsonl --method prompt:judge=gpt-4o-mini --limit 20
+    opik-checkembed bench wikibio --data dev.jsonl --scores scores.json \
+        --fuse "both=ngram:statistic=max+checkembed:embedder=lexical,reads=output"
     """
+    from opik_checkembed.benchmarks.command import Wanted, fill_table
+    from opik_checkembed.benchmarks.published import HEADERS
     from opik_checkembed.benchmarks.wikibio import WikiBioResult, load_wikibio, wikibio
-    from opik_checkembed.benchmarks.wikibio_methods import methods_of
     from opik_checkembed.report.accuracy_plot import accuracy_table, save_accuracy_plot, wikibio_table
+    from opik_checkembed.report.cost_plot import save_cost_plot
 
-    found = WikiBioResult.from_json(out) if out is not None and out.exists() else None
     passages = load_wikibio(data)
-    for chosen in [methods_of(text) for text in methods]:
-        newer = wikibio(passages, chosen, limit=limit)
-        found = newer if found is None else found.merged(newer)
-        if out is not None:
-            # After each, so that a long run that breaks off keeps what it has.
-            found.to_json(out)
+    found = fill_table(
+        Wanted(**rows),
+        lambda chosen: wikibio(passages, chosen, limit=limit),
+        WikiBioResult.from_json,
+        passages.fingerprint,
+    )
     console = Console()
-    assert found is not None  # the option has a default, so there is a method
     console.print(wikibio_table(found))
     console.print(accuracy_table(found, column))
     if plot is not None:
         save_accuracy_plot(found, plot)
+    if cost_plot is not None:
+        save_cost_plot(found, cost_plot, column, HEADERS[column])
+
+
+bench.add_command(bench_selfconsistency)
 
 
 @bench.command("runtime")
@@ -70,8 +68,17 @@ def bench_wikibio(
 )
 @click.option("--samples", "counts", multiple=True, type=click.IntRange(min=1), default=(2, 5, 10), show_default=True)
 @click.option("--embedder", help="For CheckEmbed: a sentence-transformers name or folder.")
-@click.option("--encoder", help="For BERTScore: a name or folder; the default embedder's if not given.")
-@click.option("--num-layers", type=int, default=6, show_default=True, help="For BERTScore: the layer that is compared.")
+@click.option(
+    "--encoder",
+    "encoders",
+    nargs=2,
+    type=(str, int),
+    multiple=True,
+    metavar="MODEL LAYER",
+    help="For BERTScore: a name or folder, and the layer that is compared. Repeatable; default: MiniLM, 6.",
+)
+@click.option("--large", is_flag=True, help="BERTScore also with an encoder of roberta-large's shape, random weights.")
+@click.option("--mqag", type=click.Path(exists=True, file_okay=False, path_type=Path), help="Folder of MQAG's models.")
 @click.option("--nli-model", help="For NLI: a name or folder; left out if not given.")
 @click.option("--spacy", "pipeline", default="en_core_web_sm", show_default=True, help="spaCy pipeline of both sides.")
 @click.option("--rounds", type=click.IntRange(min=1), default=3, show_default=True)
@@ -85,29 +92,40 @@ def bench_runtime(**options: Any) -> None:
     from opik_checkembed.benchmarks.runtime_contenders import (
         BERTScoreContender,
         CheckEmbedContender,
+        FactsContender,
+        MQAGContender,
         NgramContender,
         NLIContender,
+        random_encoder,
     )
     from opik_checkembed.models.embedder import SentenceTransformerEmbedder, default_embedder
     from opik_checkembed.report.runtime_plot import runtime_table, save_runtime_plot
     from opik_checkembed.splitters import RuleSplitter
 
     pipeline = options["pipeline"]
-    encoder = options["encoder"] or SentenceTransformerEmbedder(default_embedder()).source
-    contenders: list[Contender] = [
-        CheckEmbedContender(options["embedder"]),
-        NgramContender(pipeline),
-        BERTScoreContender(encoder, options["num_layers"], pipeline),
-        *([] if options["nli_model"] is None else [NLIContender(options["nli_model"])]),
-    ]
-    sizes = [(length, options["counts"][0]) for length in options["lengths"]]
-    sizes += [(options["lengths"][0], count) for count in options["counts"][1:]]
-    cells = runtime(
-        contenders,
-        [workload(length, count, RuleSplitter()) for length, count in sizes],
-        rounds=options["rounds"],
-        progress=lambda cell: click.echo(f"{cell.method}: {cell.tokens} tokens, {cell.samples} samples done", err=True),
-    )
+    default = SentenceTransformerEmbedder(default_embedder()).source
+    with tempfile.TemporaryDirectory() as folder:
+        encoders = list(options["encoders"]) or [(default, 6)]
+        if options["large"]:
+            encoders.append((str(random_encoder(Path(folder) / "roberta-large's shape", default)), 17))
+        contenders: list[Contender] = [
+            CheckEmbedContender(options["embedder"]),
+            FactsContender(),
+            NgramContender(pipeline),
+            *(BERTScoreContender(encoder, layer, pipeline) for encoder, layer in encoders),
+            *([] if options["nli_model"] is None else [NLIContender(options["nli_model"])]),
+            *([] if options["mqag"] is None else [MQAGContender(options["mqag"])]),
+        ]
+        sizes = [(length, options["counts"][0]) for length in options["lengths"]]
+        sizes += [(options["lengths"][0], count) for count in options["counts"][1:]]
+        cells = runtime(
+            contenders,
+            [workload(length, count, RuleSplitter()) for length, count in sizes],
+            rounds=options["rounds"],
+            progress=lambda cell: click.echo(
+                f"{cell.method} ({cell.model}): {cell.tokens} tokens, {cell.samples} samples done", err=True
+            ),
+        )
     Console().print(runtime_table(cells))
     if options["plot"] is not None:
         save_runtime_plot(cells, options["plot"])

@@ -13,33 +13,29 @@ import hashlib
 import json
 import os
 import re
-import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
-from datetime import UTC, datetime
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from opik_checkembed._version import __version__
 from opik_checkembed.benchmarks import ranking
-from opik_checkembed.benchmarks.published import COLUMNS
+from opik_checkembed.benchmarks.fusing import FusedMethod, Targets, check_sizes, run_methods
 from opik_checkembed.benchmarks.ranking import Estimate
-from opik_checkembed.errors import ConfigurationError, ItemError, ModelUnavailable
+from opik_checkembed.benchmarks.scoring import JudgedText, Method, MethodScores, PassageScore
+from opik_checkembed.benchmarks.table import RANDOM, Figures, MethodRow, ResultTable, percent, row_fields
+from opik_checkembed.errors import ConfigurationError
+from opik_checkembed.functional.specifics import specifics
 from opik_checkembed.items import load_items
-from opik_checkembed.progress import Progress, show_progress
+from opik_checkembed.progress import Progress
 from opik_checkembed.splitters import Sentence
-
-SCHEMA = 1
 
 HALLUCINATION = {"accurate": 0.0, "minor_inaccurate": 0.5, "major_inaccurate": 1.0}
 """How far a sentence with this label is hallucinated; a passage's label is the mean over its sentences."""
-
-RANDOM = "random"
 
 _TEXT = "gpt3_text"
 _SENTENCES = "gpt3_sentences"
@@ -54,22 +50,19 @@ _TOTAL = 0.99
 
 
 @dataclass(frozen=True)
-class BioPassage:
-    """One labelled passage.
+class BioPassage(JudgedText):
+    """One labelled passage, with the data set's own sentences.
+
+    Its id is `wiki_bio_test_idx` where the data has it, else the position. The prompt was "This is a
+    Wikipedia passage about NAME:"; the name is not in the data, so the first one of the passage stands for it.
 
     Attributes:
-        id: `wiki_bio_test_idx` where the data has it, else the position.
-        text: The passage that is judged.
-        sentences: Where the data set's own sentences are in it.
         labels: One for each sentence, a key of `HALLUCINATION`.
-        samples: The same asked again.
     """
 
-    id: str
-    text: str
-    sentences: tuple[Sentence, ...]
-    labels: tuple[str, ...]
-    samples: tuple[str, ...]
+    noun: ClassVar[str] = "passage"
+
+    labels: tuple[str, ...] = field(kw_only=True)
 
     @cached_property
     def label(self) -> float:
@@ -165,7 +158,9 @@ def _passage(row: Mapping[str, Any], number: int) -> BioPassage:
         raise ConfigurationError(f"{where}: {_LABELS} must be {', '.join(HALLUCINATION)}, not {unknown[0]!r}")
     if len(samples) < 2:
         raise ConfigurationError(f"{where}: {_SAMPLES} must hold at least 2 texts, not {len(samples)}")
-    return BioPassage(identity, text, _places(sentences, text, where), labels, samples)
+    name = next((one.text for one in specifics(text) if one.kind == "name"), None)
+    question = None if name is None else f"This is a Wikipedia passage about {name}:"
+    return BioPassage(identity, text, _places(sentences, text, where), samples, question, labels=labels)
 
 
 def _texts(row: Mapping[str, Any], name: str, where: str) -> tuple[str, ...]:
@@ -193,76 +188,11 @@ def _places(sentences: Sequence[str], text: str, where: str) -> tuple[Sentence, 
     return tuple(found)
 
 
-# --- the methods --------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class PassageScore:
-    """What a method gives one passage, higher meaning more hallucinated.
-
-    Attributes:
-        value: Score of the passage; None where it has none.
-        sentences: One for each sentence, None where a sentence could not be scored; None for methods that score
-            passages as wholes.
-    """
-
-    value: float | None
-    sentences: tuple[float | None, ...] | None = None
-
-    @classmethod
-    def of(cls, sentences: Sequence[float | None]) -> PassageScore:
-        """Sentence scores with the paper's passage score: their mean."""
-        known = [score for score in sentences if score is not None]
-        return cls(float(np.mean(known)) if known else None, tuple(sentences))
-
-
-class Method(Protocol):
-    """Something that scores passages."""
-
-    @property
-    def name(self) -> str:
-        """Name of the row."""
-        ...
-
-    @property
-    def model(self) -> str | None:
-        """The model it rests on, as the reader knows it; None for none."""
-        ...
-
-    @property
-    def samples(self) -> int | None:
-        """The most samples it is given; None for all."""
-        ...
-
-    @property
-    def headline(self) -> int | None:
-        """How many of them the row itself is about, as its protocol says; None for the most."""
-        ...
-
-    @property
-    def varies(self) -> bool:
-        """Whether it can be scored with fewer samples at little cost."""
-        ...
-
-    @property
-    def published(self) -> str | None:
-        """The published row to compare it with; None for none."""
-        ...
-
-    def score(self, passage: BioPassage, counts: Sequence[int]) -> Mapping[int, PassageScore]:
-        """Scores from the first k samples, for each k of `counts` (ascending, 2 or more).
-
-        Raises:
-            ItemError: The passage cannot be scored.
-        """
-        ...
-
-
 # --- the result ---------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Accuracy:
+class Accuracy(Figures):
     """One row of figures, x100 as in the published tables; None where a method has no such figure.
 
     Attributes:
@@ -279,175 +209,54 @@ class Accuracy:
     pearson: Estimate | None = None
     spearman: Estimate | None = None
 
-    def column(self, name: str) -> Estimate | None:
-        """The figure of this column (a member of `published.COLUMNS`)."""
-        figure: Estimate | None = getattr(self, name)
-        return figure
 
-    def to_dict(self) -> dict[str, Any]:
-        """By column: `value`, `low`, `high`, or None."""
-        return {name: None if (e := self.column(name)) is None else _plain(e) for name in COLUMNS}
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Accuracy:
-        """The inverse of `to_dict`; raises KeyError, TypeError or ValueError for anything else."""
-        return cls(**{name: None if data[name] is None else _estimate(data[name]) for name in COLUMNS})
-
-
-@dataclass(frozen=True)
-class MethodResult:
-    """One method on the data.
+@dataclass(frozen=True, kw_only=True)
+class MethodResult(MethodRow[Accuracy]):
+    """One method on the data; the points of its curve have no intervals, except at `samples`.
 
     Attributes:
-        method: Its name.
-        model: The model it rests on.
         published: The published row to compare it with.
-        samples: Samples used for `accuracy`; 0 for none.
         passages: Passages that were scored.
         sentences: Sentences of these passages.
         unscored: Sentences among them that the method could not score, which are left out of all figures.
-        failures: Why passages were not scored, by id; they are left out too.
-        seconds: Wall time of the scoring, all k together. What several rows share, as those of CheckEmbed share their
-            embeddings, counts for the first.
-        accuracy: The figures.
-        curve: The figures from the first k samples, by k; without intervals except at `samples`.
-        resamples: Bootstrap resamples behind the intervals.
-        seed: Seed of the resamples.
     """
 
-    method: str
-    model: str | None
+    figures: ClassVar[type[Accuracy]] = Accuracy
+
     published: str | None
-    samples: int
     passages: int
     sentences: int
     unscored: int
-    failures: Mapping[str, str]
-    seconds: float
-    accuracy: Accuracy
-    curve: Mapping[int, Accuracy]
-    resamples: int
-    seed: int
 
     @property
-    def title(self) -> str:
-        """Method and model in one."""
-        return self.method if self.model is None else f"{self.method} ({self.model})"
-
-    def to_dict(self) -> dict[str, Any]:
-        """The row as JSON-ready values, each attribute under its own name."""
-        plain = {one.name: getattr(self, one.name) for one in fields(self)}
-        return {
-            **plain,
-            "failures": dict(self.failures),
-            "accuracy": self.accuracy.to_dict(),
-            "curve": {str(k): accuracy.to_dict() for k, accuracy in self.curve.items()},
-        }
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> MethodResult:
-        """The inverse of `to_dict`; raises KeyError, TypeError or ValueError for anything else."""
-        given = {one.name: data[one.name] for one in fields(cls)}
-        return cls(
-            **{
-                **given,
-                "failures": dict(given["failures"]),
-                "accuracy": Accuracy.from_dict(given["accuracy"]),
-                "curve": {int(k): Accuracy.from_dict(accuracy) for k, accuracy in given["curve"].items()},
-            }
-        )
+    def scored(self) -> int:
+        """Passages that have a score."""
+        return self.passages
 
 
-@dataclass(frozen=True)
-class WikiBioResult:
+@dataclass(frozen=True, kw_only=True)
+class WikiBioResult(ResultTable[MethodResult]):
     """The table: one row for each method, a random order first.
 
     Attributes:
-        rows: In the order they were asked for.
         passages: Passages of the data.
         sentences: Their sentences.
         star_passages: Passages that count for NonFact*.
         star_sentences: Their sentences.
-        fingerprint: Of the data; results over other data cannot be merged.
-        created: When the run ended, ISO 8601.
     """
 
-    rows: tuple[MethodResult, ...]
+    benchmark: ClassVar[str] = "wikibio"
+    row_type: ClassVar[type[MethodResult]] = MethodResult
+
     passages: int
     sentences: int
     star_passages: int
     star_sentences: int
-    fingerprint: str
-    created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
 
-    def row(self, method: str, model: str | None = None) -> MethodResult:
-        """The row of this method.
-
-        Raises:
-            KeyError: There is none.
-        """
-        return {(row.method, row.model): row for row in self.rows}[method, model]
-
-    def merged(self, newer: WikiBioResult) -> WikiBioResult:
-        """These rows and the newer ones, so that slow methods can run on their own.
-
-        A newer row of the same method and model takes the older one's place.
-
-        Raises:
-            ConfigurationError: They were computed over other data.
-        """
-        if newer.fingerprint != self.fingerprint:
-            raise ConfigurationError(
-                f"results over other data cannot be merged: {self.passages} passages ({self.fingerprint}) and "
-                f"{newer.passages} ({newer.fingerprint})"
-            )
-        rows = {(row.method, row.model): row for row in (*self.rows, *newer.rows)}
-        return replace(newer, rows=tuple(rows.values()))
-
-    def to_dict(self) -> dict[str, Any]:
-        """The result as JSON-ready values: `schema` 1, `package` (version), and each attribute."""
-        plain = {one.name: getattr(self, one.name) for one in fields(self)}
-        return {"schema": SCHEMA, "package": __version__, **plain, "rows": [row.to_dict() for row in self.rows]}
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> WikiBioResult:
-        """The inverse of `to_dict`.
-
-        Raises:
-            ConfigurationError: The data is no such result, or of another schema.
-        """
-        if data.get("schema") != SCHEMA:
-            raise ConfigurationError(
-                f"these results have schema {data.get('schema')!r}; this version of opik-checkembed reads {SCHEMA}"
-            )
-        try:
-            given = {one.name: data[one.name] for one in fields(cls)}
-            return cls(**{**given, "rows": tuple(MethodResult.from_dict(row) for row in given["rows"])})
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise ConfigurationError(f"these results are malformed: {error!r}") from error
-
-    def to_json(self, path: str | os.PathLike[str]) -> None:
-        """Write the result to a file, whole or not at all: an hour's run may stand in the one that is replaced."""
-        target = Path(path)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        beside = target.with_name(f"{target.name}.new")
-        beside.write_text(json.dumps(self.to_dict(), ensure_ascii=False, indent=1, allow_nan=False), encoding="utf-8")
-        beside.replace(target)
-
-    @classmethod
-    def from_json(cls, path: str | os.PathLike[str]) -> WikiBioResult:
-        """A result as `to_json` wrote it.
-
-        Raises:
-            ConfigurationError: The file is missing, not JSON, or holds something else.
-        """
-        try:
-            data = json.loads(Path(path).read_text("utf-8"))
-        except (OSError, ValueError) as error:
-            raise ConfigurationError(f"no results can be read from {path}: {error}") from error
-        if not isinstance(data, dict):
-            raise ConfigurationError(f"{path} does not hold results")
-        return cls.from_dict(data)
+    @property
+    def size(self) -> str:
+        """How much data the figures are over, in words."""
+        return f"{self.passages} passages"
 
 
 # --- the run ------------------------------------------------------------------------------------------------
@@ -455,7 +264,7 @@ class WikiBioResult:
 
 def wikibio(
     data: WikiBioData,
-    methods: Sequence[Method],
+    methods: Sequence[Method | FusedMethod],
     *,
     limit: int | None = None,
     resamples: int = 1000,
@@ -466,7 +275,8 @@ def wikibio(
 
     Args:
         data: What `load_wikibio` read.
-        methods: What to run; see `wikibio_methods`.
+        methods: What to run; see `wikibio_methods`. A fused one's fit is a ridge regression on the labels of passages,
+            and one on those of sentences.
         limit: Score only the first so many passages; the row says how many.
         resamples: Bootstrap resamples of passages behind the 95 % intervals.
         seed: Seed of the resamples; the same passages are drawn for every method.
@@ -476,85 +286,52 @@ def wikibio(
         One row for each method after one for a random order, which is taken over all of the data.
 
     Raises:
-        ConfigurationError: `limit` or `resamples` is below 1, or two methods have one name and model.
+        ConfigurationError: `limit` or `resamples` is below 1, two methods have one name and model, or a fused one's
+            part was scored over fewer passages.
         ItemError: A method's model is not to be had, or no passage could be scored.
     """
-    for name, value in (("limit", limit), ("resamples", resamples)):
-        if value is not None and value < 1:
-            raise ConfigurationError(f"{name} must be at least 1, not {value!r}")
-    keys = [(method.name, method.model) for method in methods]
-    twice = [name for name, model in keys if keys.count((name, model)) > 1 or name == RANDOM]
-    if twice:
-        raise ConfigurationError(f"the method {twice[0]!r} stands twice in the table")
+    check_sizes(limit=limit, resamples=resamples)
     passages = data.passages[:limit]
-    rows = [_random(data, resamples, seed)]
-    with show_progress(len(methods) * len(passages), progress) as advance:
-        for method in methods:
-            scored: list[tuple[BioPassage, Mapping[int, PassageScore]]] = []
-            failures: dict[str, str] = {}
-            most = min(data.num_samples, method.samples or data.num_samples)
-            headline = min(most, method.headline or most)
-            counts = sorted({*range(2, most + 1, 2), headline} if method.varies else {headline})
-            started = time.perf_counter()
-            for passage in passages:
-                try:
-                    found = method.score(passage, counts)
-                    _check(method, passage, counts, found)
-                    scored.append((passage, found))
-                except ModelUnavailable:
-                    raise
-                except ItemError as error:
-                    failures[passage.id] = str(error)
-                advance()
-            seconds = time.perf_counter() - started
-            if not scored:
-                reason = next(iter(failures.values()))
-                raise ItemError(f"{method.name} scored none of {len(passages)} passages: {reason}")
-            # Only the row itself has intervals: those of a curve's points would take ten times as long.
-            curve = {
-                k: _accuracy([(p, found[k]) for p, found in scored], resamples if k == headline else 0, seed)
-                for k in counts
-            }
-            sentence_scores = [found[headline].sentences or () for _, found in scored]
-            rows.append(
-                MethodResult(
-                    method=method.name,
-                    model=method.model,
-                    published=method.published,
-                    samples=headline,
-                    passages=len(scored),
-                    sentences=sum(len(passage.sentences) for passage, _ in scored),
-                    unscored=sum(score is None for scores in sentence_scores for score in scores),
-                    failures=failures,
-                    seconds=seconds,
-                    accuracy=curve[headline],
-                    curve=curve if method.varies else {},
-                    resamples=resamples,
-                    seed=seed,
-                )
-            )
+
+    def plan(method: Method) -> tuple[list[int], int]:
+        most = min(data.num_samples, method.samples or data.num_samples)
+        headline = min(most, method.headline or most)
+        return sorted({*range(2, most + 1, 2), headline} if method.varies else {headline}), headline
+
+    scores = run_methods(passages, methods, plan, _targets(passages, seed), progress)
     star = [passage for passage in data.passages if passage.label < _TOTAL]
     return WikiBioResult(
-        rows=tuple(rows),
+        rows=(_random(data, resamples, seed), *(_row(one, passages, resamples, seed) for one in scores)),
         passages=len(data.passages),
         sentences=sum(len(passage.sentences) for passage in data.passages),
         star_passages=len(star),
         star_sentences=sum(len(passage.sentences) for passage in star),
         fingerprint=data.fingerprint,
+        scores=tuple(one for one in scores if not one.parts),
     )
 
 
-def _check(method: Method, passage: BioPassage, counts: Sequence[int], found: Mapping[int, PassageScore]) -> None:
-    """An adapter that loses a sentence would shift every score after it against the labels."""
-    for k in counts:
-        score = found[k]
-        if score.sentences is not None and len(score.sentences) != len(passage.sentences):
-            raise ValueError(
-                f"{method.name} gave {len(score.sentences)} scores for the {len(passage.sentences)} sentences of "
-                f"passage {passage.id}"
-            )
-        if score.value is None:
-            raise ItemError("no sentence could be scored")
+def _targets(passages: Sequence[BioPassage], seed: int) -> Targets:
+    sentences = [np.array([HALLUCINATION[label] for label in passage.labels]) for passage in passages]
+    labels = np.array([passage.label for passage in passages])
+    return Targets(labels, sentences, range(len(passages)), binary=False, seed=seed)
+
+
+def _row(scores: MethodScores, passages: Sequence[BioPassage], resamples: int, seed: int) -> MethodResult:
+    kept = [passages[place] for place in scores.scored]
+    # Only the row itself has intervals: those of a curve's points would take ten times as long.
+    curve = {
+        k: _accuracy(list(zip(kept, scores.at(k), strict=True)), resamples if k == scores.headline else 0, seed)
+        for k in scores.counts
+    }
+    sentences = [score.sentences or () for score in scores.at(scores.headline)]
+    return MethodResult(
+        **row_fields(scores, curve, resamples, seed),
+        published=scores.published,
+        passages=len(kept),
+        sentences=sum(len(passage.sentences) for passage in kept),
+        unscored=sum(score is None for own in sentences for score in own),
+    )
 
 
 def _accuracy(scored: Sequence[tuple[BioPassage, PassageScore]], resamples: int, seed: int) -> Accuracy:
@@ -562,8 +339,8 @@ def _accuracy(scored: Sequence[tuple[BioPassage, PassageScore]], resamples: int,
     labels = np.array([passage.label for passage, _ in scored])
     values = np.array([score.value for _, score in scored], dtype=np.float64)
     passage_level = Accuracy(
-        pearson=_percent(ranking.estimate(lambda w: ranking.pearson(values, labels, w), draws)),
-        spearman=_percent(ranking.estimate(lambda w: ranking.spearman(values, labels, w), draws)),
+        pearson=percent(ranking.estimate(lambda w: ranking.pearson(values, labels, w), draws)),
+        spearman=percent(ranking.estimate(lambda w: ranking.spearman(values, labels, w), draws)),
     )
     kept = [
         (number, HALLUCINATION[label], score, passage.label < _TOTAL)
@@ -576,7 +353,7 @@ def _accuracy(scored: Sequence[tuple[BioPassage, PassageScore]], resamples: int,
     within, hallucinated, scores, counts = (np.array(column) for column in zip(*kept, strict=True))
 
     def area(positive: NDArray[np.bool_], scores: NDArray[np.float64], within: NDArray[np.intp]) -> Estimate:
-        return _percent(
+        return percent(
             ranking.estimate(lambda w: ranking.precision_recall_area(positive, scores, w), draws, within=within)
         )
 
@@ -599,7 +376,7 @@ def _random(data: WikiBioData, resamples: int, seed: int) -> MethodResult:
     within, hallucinated, counts = (np.array(column) for column in zip(*rows, strict=True))
 
     def share(positive: NDArray[np.bool_], within: NDArray[np.intp]) -> Estimate:
-        return _percent(ranking.estimate(lambda w: ranking.prevalence(positive, w), draws, within=within))
+        return percent(ranking.estimate(lambda w: ranking.prevalence(positive, w), draws, within=within))
 
     return MethodResult(
         method=RANDOM,
@@ -620,21 +397,3 @@ def _random(data: WikiBioData, resamples: int, seed: int) -> MethodResult:
         resamples=resamples,
         seed=seed,
     )
-
-
-def _percent(estimate: Estimate) -> Estimate:
-    value, low, high = (None if v is None else 100 * v for v in (estimate.value, estimate.low, estimate.high))
-    return Estimate(value, low, high)
-
-
-def _plain(estimate: Estimate) -> dict[str, float | None]:
-    return {"value": estimate.value, "low": estimate.low, "high": estimate.high}
-
-
-def _estimate(data: Mapping[str, Any]) -> Estimate:
-    numbers = [data[name] for name in ("value", "low", "high")]
-    if not all(
-        number is None or (isinstance(number, int | float) and not isinstance(number, bool)) for number in numbers
-    ):
-        raise TypeError(f"{data!r} is no figure")
-    return Estimate(*numbers)

@@ -1,28 +1,52 @@
-"""The methods of this package as rows of the WikiBio table: one small adapter each, over the package's own metrics."""
+"""The methods of this package as rows of the labelled benchmarks: small adapters over the metrics."""
 
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, cast
 
-from opik_checkembed.benchmarks.wikibio import BioPassage, Method, PassageScore
-from opik_checkembed.errors import ConfigurationError, EmbeddingError
+import numpy as np
+from numpy.typing import NDArray
+
+from opik_checkembed.benchmarks.scoring import Cost, JudgedText, Method, PassageScore
+from opik_checkembed.errors import AnswerError, ConfigurationError, EmbeddingError
 from opik_checkembed.functional.checkembed import CheckEmbedResult, checkembed
-from opik_checkembed.functional.selfcheck import mean_over_samples
+from opik_checkembed.functional.selfcheck import Aggregate, SentenceScore, mean_over_samples
 from opik_checkembed.metrics.checkembed import CheckEmbedMetric
 from opik_checkembed.metrics.selfcheck import SelfCheckMetric
 from opik_checkembed.models.embedder import default_embedder
+from opik_checkembed.models.registry import Registry
+from opik_checkembed.models.shared_encoder import SharedEncoder
 from opik_checkembed.splitters import Sentence, SentenceSplitter, splitter_of
 
 # The samples of the CheckEmbed paper's best row.
 _PAPER_SAMPLES = 16
 
 Agreement = Literal["samples", "all", "output"]
+_READS: tuple[Agreement, ...] = ("samples", "all", "output")
+
+
+class _Encoding:
+    """Vectors with the seconds they took when they were first wanted, whichever row wants them now."""
+
+    def __init__(self, encoder: SharedEncoder) -> None:
+        self._encoder = encoder
+        self._seconds: dict[tuple[str, ...], float] = {}
+
+    def of(self, *texts: str) -> tuple[NDArray[np.float32], float]:
+        started = time.perf_counter()
+        vectors = self._encoder.vectors(texts).vectors
+        return vectors, self._seconds.setdefault(texts, time.perf_counter() - started)
+
+
+_encodings: Registry[SharedEncoder, _Encoding] = Registry(_Encoding)
 
 
 @dataclass(frozen=True)
@@ -60,18 +84,24 @@ class CheckEmbedMethod:
         """The paper's best row."""
         return "CheckEmbed best (16 samples)"
 
-    def score(self, passage: BioPassage, counts: Sequence[int]) -> dict[int, PassageScore]:
-        """See `Method.score`: 1 minus the agreement."""
-        vectors = self.metric.encoder.vectors([passage.text, *passage.samples[: counts[-1]]]).vectors
+    @cached_property
+    def _encoding(self) -> _Encoding:
+        return _encodings.of(self.metric.encoder)
+
+    def score(self, passage: JudgedText, counts: Sequence[int]) -> dict[int, PassageScore]:
+        """See `Method.score`: 1 minus the agreement. Embeddings cost each number of samples what they cost the most."""
+        vectors, seconds = self._encoding.of(passage.text, *passage.samples[: counts[-1]])
         similarity, baseline = self.metric.similarity, self.metric.baseline
-        try:
-            found = {
-                k: checkembed(vectors[1 : k + 1], output=vectors[0], similarity=similarity, baseline=baseline)
-                for k in counts
-            }
-        except ValueError as error:
-            raise EmbeddingError(f"the embeddings cannot be compared: {error}") from error
-        return {k: PassageScore(1 - _agreement(result, self.reads)) for k, result in found.items()}
+        found = {}
+        for k in counts:
+            started = time.perf_counter()
+            try:
+                result = checkembed(vectors[1 : k + 1], output=vectors[0], similarity=similarity, baseline=baseline)
+            except ValueError as error:
+                raise EmbeddingError(f"the embeddings cannot be compared: {error}") from error
+            cost = Cost(seconds + time.perf_counter() - started)
+            found[k] = PassageScore(1 - _agreement(result, self.reads), cost=cost)
+        return found
 
 
 def _agreement(result: CheckEmbedResult, reads: Agreement) -> float:
@@ -82,7 +112,7 @@ def _agreement(result: CheckEmbedResult, reads: Agreement) -> float:
 
 @dataclass(frozen=True)
 class SelfCheckMethod:
-    """A SelfCheckGPT metric: the data set's sentences are handed to its `check`.
+    """A SelfCheckGPT metric: the data set's sentences are handed to its `check`, and what was asked where it is known.
 
     Args:
         metric: What scores; its splitter is replaced by one that leaves the passage's own sentences as they are.
@@ -92,6 +122,7 @@ class SelfCheckMethod:
         fewer: How scores from fewer samples are had: "mean" over the first of `SentenceScore.per_sample`, where a
             score is the mean over samples; "again" by checking again; "no" for methods that would take too long.
         samples: The most samples to use; None for all.
+        aggregate: What the score of a text is: the "mean" of its sentences, as in the papers, or their "max".
     """
 
     metric: SelfCheckMetric
@@ -101,31 +132,57 @@ class SelfCheckMethod:
     fewer: Literal["mean", "again", "no"] = "mean"
     samples: int | None = None
     headline: int | None = None
+    aggregate: Aggregate = "mean"
 
     @property
     def varies(self) -> bool:
         """Whether fewer samples can be had at little cost."""
         return self.fewer != "no"
 
-    def score(self, passage: BioPassage, counts: Sequence[int]) -> dict[int, PassageScore]:
-        """See `Method.score`."""
+    def score(self, passage: JudgedText, counts: Sequence[int]) -> dict[int, PassageScore]:
+        """See `Method.score`. Where fewer samples are read from more, their cost is taken as their share of it.
+
+        Raises:
+            AnswerError: The text has no sentences.
+        """
+        if not passage.sentences:
+            raise AnswerError("there is no sentence to check")
         if isinstance(self.metric.splitter, OwnSentences):
             self.metric.splitter.keep(passage)
         if self.fewer != "mean":
-            return {k: self._checked(passage, k)[0] for k in counts}
-        whole, per_sample = self._checked(passage, counts[-1])
+            return {k: self._scored(*self._checked(passage, k)) for k in counts}
+        most = counts[-1]
+        found, cost = self._checked(passage, most)
+        shares = {k: Cost(cost.seconds * k / most, cost.judge_calls * k // most, cost.kept * k // most) for k in counts}
         return {
-            **{k: PassageScore.of([mean_over_samples(each[:k]) for each in per_sample]) for k in counts[:-1]},
-            counts[-1]: whole,
+            **{
+                k: PassageScore.of([mean_over_samples(s.per_sample[:k]) for s in found], shares[k], self.aggregate)
+                for k in counts[:-1]
+            },
+            most: self._scored(found, cost),
         }
 
-    def _checked(self, passage: BioPassage, k: int) -> tuple[PassageScore, list[tuple[float | None, ...]]]:
-        found = self.metric.check(passage.text, passage.sentences, passage.samples[:k], {}).sentences
-        return PassageScore.of([one.score for one in found]), [one.per_sample for one in found]
+    def _scored(self, found: Sequence[SentenceScore], cost: Cost) -> PassageScore:
+        return PassageScore.of([one.score for one in found], cost, self.aggregate, [one.weight for one in found])
+
+    def _checked(self, passage: JudgedText, k: int) -> tuple[Sequence[SentenceScore], Cost]:
+        fields = {} if passage.question is None else {"input": passage.question}
+        splitter = self.metric.splitter
+        saved = splitter.saved if isinstance(splitter, OwnSentences) else 0.0
+        started = time.perf_counter()
+        found = self.metric.check(passage.text, passage.sentences, passage.samples[:k], fields)
+        seconds = time.perf_counter() - started
+        if isinstance(splitter, OwnSentences):
+            seconds += splitter.saved - saved
+        judging = found.evidence.get("judging", {})
+        return found.sentences, Cost(seconds, judging.get("verdicts", 0), judging.get("from_store", 0))
 
 
 class OwnSentences:
     """Splits a labelled passage where its data set does, and any other text as another splitter does, once.
+
+    Attributes:
+        saved: Seconds that texts would have taken which were split before.
 
     Args:
         others: Splits the samples.
@@ -134,8 +191,10 @@ class OwnSentences:
     def __init__(self, others: SentenceSplitter) -> None:
         self._others = others
         self._known: dict[str, list[Sentence]] = {}
+        self._seconds: dict[str, float] = {}
+        self.saved = 0.0
 
-    def keep(self, passage: BioPassage) -> None:
+    def keep(self, passage: JudgedText) -> None:
         """Use the data set's sentences for this passage, and what it left out between and after them.
 
         Passages cut off in mid-sentence have a last piece without a label. It is not scored, but n-grams count it.
@@ -152,8 +211,12 @@ class OwnSentences:
 
     def split(self, text: str) -> list[Sentence]:
         """See `SentenceSplitter`."""
-        if text not in self._known:
+        if text in self._known:
+            self.saved += self._seconds.get(text, 0.0)
+        else:
+            started = time.perf_counter()
             self._known[text] = self._others.split(text)
+            self._seconds[text] = time.perf_counter() - started
         return self._known[text]
 
 
@@ -167,8 +230,9 @@ def methods(name: str, **options: Any) -> list[Method]:
         name: "checkembed" (three rows: the paper's protocol and two that read the judged passage), "ngram" (average
             and maximum), "bertscore", "nli", "mqag" or "prompt".
         **options: Arguments of the metric's constructor (`embedder`, `n`, `encoder`, `num_layers`, ...), and `samples`
-            to use fewer than all. Besides, for all but "checkembed": `splitter` for the samples' sentences, and `title`
-            for the row.
+            to use fewer than all. For "checkembed" `reads` ("samples", "all" or "output") chooses one of its rows.
+            For the others: `splitter` for the samples' sentences, `aggregate` ("max" takes the worst sentence for a
+            text's score, where the papers take the mean), and `title` for the row.
 
     Raises:
         ConfigurationError: There is no such name, or an option cannot work.
@@ -213,9 +277,11 @@ def methods_of(text: str) -> list[Method]:
 
 def _checkembed(options: dict[str, Any]) -> list[Method]:
     samples = _samples(options.pop("samples", None))
+    reads = (options.pop("reads"),) if "reads" in options else _READS
+    if not set(reads) <= set(_READS):
+        raise ConfigurationError(f"reads must be one of {', '.join(_READS)}, not {reads[0]!r}")
     metric = CheckEmbedMetric(store=None, track=False, heatmap=False, **options)
     model = _shown(options.get("embedder") or default_embedder())
-    reads: tuple[Agreement, ...] = ("samples", "all", "output")
     return [CheckEmbedMethod(metric, model, one, samples) for one in reads]
 
 
@@ -233,6 +299,13 @@ def _ngram(options: dict[str, Any]) -> list[Method]:
         metric = SelfCheckNgramMetric(statistic=statistic, **checking)
         found.append(SelfCheckMethod(metric, published=published, fewer="again", **named))
     return found
+
+
+def _facts(options: dict[str, Any]) -> list[Method]:
+    from opik_checkembed.metrics.fact_recurrence import FactRecurrenceMetric
+
+    row, checking = _row(options, "Fact recurrence")
+    return [SelfCheckMethod(FactRecurrenceMetric(**checking), fewer="again", **row)]
 
 
 def _bertscore(options: dict[str, Any]) -> list[Method]:
@@ -281,6 +354,7 @@ def _prompt(options: dict[str, Any]) -> list[Method]:
 _BUILDERS: Mapping[str, Callable[[dict[str, Any]], list[Method]]] = MappingProxyType(
     {
         "checkembed": _checkembed,
+        "facts": _facts,
         "ngram": _ngram,
         "bertscore": _bertscore,
         "nli": _nli,
@@ -293,7 +367,9 @@ _BUILDERS: Mapping[str, Callable[[dict[str, Any]], list[Method]]] = MappingProxy
 def _row(options: Mapping[str, Any], title: str, keeps: bool = False) -> tuple[dict[str, Any], dict[str, Any]]:
     """The options of the row, and those of its metric: sampling nothing, and with the data set's own sentences."""
     checking = dict(options)
-    row = {"name": checking.pop("title", title), "samples": _samples(checking.pop("samples", None))}
+    aggregate = checking.setdefault("aggregate", "mean")
+    name = checking.pop("title", f"{title}, worst sentence" if aggregate == "max" else title)
+    row = {"name": name, "samples": _samples(checking.pop("samples", None)), "aggregate": aggregate}
     others = splitter_of(checking.pop("splitter", None), checking.get("language", "en"))
     store = {} if keeps else {"store": None}
     return row, {**store, "track": False, **checking, "splitter": OwnSentences(others)}

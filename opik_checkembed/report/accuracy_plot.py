@@ -13,7 +13,8 @@ from rich.text import Text
 
 from opik_checkembed.benchmarks.published import COLUMNS, HEADERS, WIKIBIO, PublishedRow
 from opik_checkembed.benchmarks.ranking import Estimate
-from opik_checkembed.benchmarks.wikibio import RANDOM, MethodResult, WikiBioResult
+from opik_checkembed.benchmarks.table import RANDOM
+from opik_checkembed.benchmarks.wikibio import MethodResult, WikiBioResult
 from opik_checkembed.errors import ConfigurationError
 
 if TYPE_CHECKING:

@@ -4,26 +4,33 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from opik_checkembed.benchmarks import wikibio_methods
+from opik_checkembed.benchmarks.fusing import FusedMethod
 from opik_checkembed.benchmarks.published import COLUMNS, WIKIBIO, published_row
 from opik_checkembed.benchmarks.ranking import Estimate
+from opik_checkembed.benchmarks.scoring import Cost, JudgedText, Method, PassageScore
 from opik_checkembed.benchmarks.wikibio import (
     Accuracy,
-    BioPassage,
-    Method,
-    PassageScore,
     WikiBioData,
     WikiBioResult,
     load_wikibio,
     wikibio,
 )
-from opik_checkembed.benchmarks.wikibio_methods import OwnSentences, SelfCheckMethod, methods, methods_of
-from opik_checkembed.errors import ConfigurationError, EmbeddingError, ItemError, ModelUnavailable
+from opik_checkembed.benchmarks.wikibio_methods import (
+    CheckEmbedMethod,
+    OwnSentences,
+    SelfCheckMethod,
+    methods,
+    methods_of,
+)
+from opik_checkembed.errors import AnswerError, ConfigurationError, EmbeddingError, ItemError, ModelUnavailable
 from opik_checkembed.functional.bertscore import TokenEmbeddings
 from opik_checkembed.functional.nli import NLIProbabilities
 from opik_checkembed.functional.selfcheck import SentenceScore, mean_over_samples
@@ -57,6 +64,8 @@ ROWS = [
     row("C one. C two.", [MAJOR, MAJOR], wiki_bio_test_idx=9),
     row("D one.", [ACCURATE], wiki_bio_test_idx=4),
 ]
+TRUE = {"A": (0.0, 1.0), "B": (0.5,), "C": (1.0, 1.0), "D": (0.0,)}
+LABELS = {"A": 0.5, "B": 0.5, "C": 1.0, "D": 0.0}
 GIVEN = {"A": (0.1, 0.9), "B": (0.95,), "C": (0.8, 0.2), "D": (0.3,)}
 
 
@@ -73,7 +82,7 @@ class Fixed:
     published: str | None = None
     asked: list[tuple[str, list[int]]] = field(default_factory=list)
 
-    def score(self, passage: BioPassage, counts: Sequence[int]) -> dict[int, PassageScore]:
+    def score(self, passage: JudgedText, counts: Sequence[int]) -> dict[int, PassageScore]:
         self.asked.append((passage.id, list(counts)))
         if passage.text[0] not in self.given:
             raise ItemError(f"nothing is written down for {passage.text}")
@@ -228,7 +237,7 @@ def test_intervals_are_fixed_by_the_seed_and_hold_the_figure() -> None:
     scores = iter(rng.normal(size=1000))
 
     class Noisy(Fixed):
-        def score(self, passage: BioPassage, counts: Sequence[int]) -> dict[int, PassageScore]:
+        def score(self, passage: JudgedText, counts: Sequence[int]) -> dict[int, PassageScore]:
             return {k: PassageScore.of([g + 0.2 * next(scores) for g in GIVEN[passage.text[0]]]) for k in counts}
 
     result = run(Noisy(), data=data)
@@ -262,8 +271,8 @@ def test_a_sentence_without_a_score_is_left_out_and_counted() -> None:
 
 def test_a_method_for_passages_alone_has_no_areas() -> None:
     class Whole(Fixed):
-        def score(self, passage: BioPassage, counts: Sequence[int]) -> dict[int, PassageScore]:
-            return {k: PassageScore(passage.label) for k in counts}
+        def score(self, passage: JudgedText, counts: Sequence[int]) -> dict[int, PassageScore]:
+            return {k: PassageScore(LABELS[passage.text[0]]) for k in counts}
 
     found = values(run(Whole()).row("fixed").accuracy)
     assert found == {"nonfact": None, "nonfact_star": None, "factual": None, "pearson": 100.0, "spearman": 100.0}
@@ -279,7 +288,7 @@ def test_what_scores_nothing_is_an_error() -> None:
         run(Fixed({}))
 
     class Missing(Fixed):
-        def score(self, passage: BioPassage, counts: Sequence[int]) -> dict[int, PassageScore]:
+        def score(self, passage: JudgedText, counts: Sequence[int]) -> dict[int, PassageScore]:
             raise ModelUnavailable("no such folder")
 
     with pytest.raises(ModelUnavailable, match="no such folder"):
@@ -341,6 +350,40 @@ def test_progress_counts_passages_of_all_methods() -> None:
     assert seen == [(done, 8) for done in range(1, 9)]
 
 
+# --- fused rows ---------------------------------------------------------------------------------------------
+
+
+def test_a_fused_row_stands_beside_its_parts() -> None:
+    one, two = Fixed(published="SelfCheck-NLI"), Fixed({**GIVEN, "D": (0.1,)}, name="two")
+    result = run(one, FusedMethod("both", [one, two]))
+    assert [row.title for row in result.rows] == ["random", "fixed", "both"]
+    found = result.row("both")
+    assert (found.parts, found.published, found.passages, found.sentences) == (("fixed", "two"), None, 4, 6)
+    # Both put sentences in one order but for the last, and the sum does as well.
+    assert values(found.accuracy)["nonfact"] == values(result.row("fixed").accuracy)["nonfact"]
+    assert [passage for passage, _ in two.asked] == ["7", "3", "9", "4"]
+    # The scores of methods are kept for later runs; what is fused from them is not.
+    assert [scores.method for scores in result.scores] == ["fixed"]
+
+
+def test_a_fit_is_over_passages_and_their_sentences() -> None:
+    rng = np.random.default_rng(0)
+
+    def noisy(name: str) -> Any:
+        class Noisy(Fixed):
+            def score(self, passage: JudgedText, counts: Sequence[int]) -> dict[int, PassageScore]:
+                known = TRUE[passage.text[0]]
+                return {k: PassageScore.of([v + 0.3 * rng.normal() for v in known]) for k in counts}
+
+        return Noisy(name=name)
+
+    data = load_wikibio(ROWS * 20)
+    result = run(FusedMethod("both", [noisy("one"), noisy("two")], fitted=True), data=data)
+    found = values(result.row("both (fitted)").accuracy)
+    assert all(value is not None and value > 80 for value in found.values()), found
+    assert "ridge regression" in result.row("both (fitted)").notes[0]
+
+
 # --- keeping results ----------------------------------------------------------------------------------------
 
 
@@ -392,6 +435,37 @@ def test_results_that_are_none_are_refused(change: Callable[[Any], Any], message
     (tmp_path / "x.json").write_text(json.dumps(data))
     with pytest.raises(ConfigurationError, match=message):
         WikiBioResult.from_json(tmp_path / "x.json")
+
+
+def test_results_of_older_versions_are_read(tmp_path: Path) -> None:
+    result = run(Fixed())
+    data = result.to_dict()
+    del data["benchmark"]
+    for row in data["rows"]:
+        for name in ("milliseconds", "judge_calls", "kept", "parts", "notes"):
+            del row[name]
+    (tmp_path / "x.json").write_text(json.dumps(data))
+    found = WikiBioResult.from_json(tmp_path / "x.json").row("fixed")
+    assert found == replace(result.row("fixed"), milliseconds=None, judge_calls=None)
+    assert found.milliseconds_each == pytest.approx(1000 * found.seconds / 4)
+    assert result.row("random").milliseconds_each is None
+
+
+def test_results_of_another_benchmark_are_refused() -> None:
+    with pytest.raises(ConfigurationError, match="results of bench selfconsistency, not of bench wikibio"):
+        WikiBioResult.from_dict({**run(Fixed()).to_dict(), "benchmark": "selfconsistency"})
+
+
+def test_a_row_says_what_one_passage_costs() -> None:
+    class Judged(Fixed):
+        def score(self, passage: JudgedText, counts: Sequence[int]) -> dict[int, PassageScore]:
+            cost = Cost(0.1 * len(passage.sentences), 3 * len(passage.sentences), 1)
+            return {k: replace(score, cost=cost) for k, score in super().score(passage, counts).items()}
+
+    found = run(Judged()).row("fixed")
+    # 2, 1, 2 and 1 sentences.
+    assert found.milliseconds == pytest.approx(150.0)
+    assert (found.judge_calls, found.kept) == (4.5, 4)
 
 
 def test_a_file_without_results_is_refused(tmp_path: Path) -> None:
@@ -451,6 +525,47 @@ def test_checkembed_in_the_papers_protocol_and_in_ours() -> None:
     (found,) = scored(output, [SANG], [2, 3])
     assert found[3].value == pytest.approx(1 - 2 / 3)
     assert found[3].sentences is None
+
+
+def test_one_of_checkembeds_rows_can_be_chosen() -> None:
+    (output,) = methods("checkembed", embedder=FirstLetter(), reads="output")
+    assert output.name == "CheckEmbed, passage to samples"
+    with pytest.raises(ConfigurationError, match="reads must be one of samples, all, output, not 'both'"):
+        methods("checkembed", embedder=FirstLetter(), reads="both")
+
+
+def test_the_lexical_embedder_goes_by_its_name() -> None:
+    (output,) = methods("checkembed", embedder="lexical", reads="output")
+    assert output.model == "lexical"
+    first, second = scored(output, [SANG, {**SANG, "gpt3_text_samples": [SANG["gpt3_text"]] * 2}], [2])
+    assert second[2].value == pytest.approx(0.0, abs=1e-6)
+    assert 0 < (first[2].value or 0) < 0.5
+
+
+class Clock:
+    """Stands still but for what is told to take time."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 0.0
+        monkeypatch.setattr(wikibio_methods, "time", SimpleNamespace(perf_counter=lambda: self.now))
+
+
+def seconds(method: Method, rows: Sequence[Any], k: int) -> list[float | None]:
+    costs = [found[k].cost for found in scored(method, rows, [k])]
+    return [None if cost is None else cost.seconds for cost in costs]
+
+
+def test_rows_that_share_embeddings_each_say_what_they_cost(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock(monkeypatch)
+
+    class Slow(FirstLetter):
+        def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+            clock.now += len(texts)
+            return super().encode(texts)
+
+    # The passage and two samples are two distinct texts.
+    rows = methods("checkembed", embedder=Slow())
+    assert [seconds(one, [SANG], 2) for one in rows] == [[2.0]] * 3
 
 
 def test_checkembed_takes_the_metrics_options() -> None:
@@ -519,6 +634,51 @@ def test_a_mean_over_samples_is_checked_once_and_read_for_every_number() -> None
     once = SelfCheckMethod(ShareOfWords(store=None, track=False), "share", fewer="no")
     assert not once.varies
     assert scored(once, [SANG], [6]) == [{6: found[6]}]
+
+
+def test_a_text_can_have_the_score_of_its_worst_sentence() -> None:
+    worst = SelfCheckMethod(ShareOfWords(store=None, track=False), "share", aggregate="max")
+    (found,) = scored(worst, [SANG], [2, 6])
+    assert found[2] == PassageScore(0.5, (0.0, 0.5))
+    assert found[6].value == 0.5
+    (named,) = methods("ngram", statistic="max", aggregate="max")
+    assert named.name == "SelfCheck-unigram, worst sentence (max)"
+    assert isinstance(named, SelfCheckMethod)
+    assert named.aggregate == "max"
+    with pytest.raises(ConfigurationError, match="aggregate must be 'max' or 'mean'"):
+        methods("ngram", aggregate="min")
+
+
+def test_a_metric_is_told_what_was_asked_where_it_is_known() -> None:
+    told: list[Any] = []
+
+    class Asked(ShareOfWords):
+        def check(self, output: str, sentences: Sequence[Sentence], samples: Sequence[str], fields: Any) -> Checked:
+            told.append(dict(fields))
+            return super().check(output, sentences, samples, fields)
+
+    method = SelfCheckMethod(Asked(store=None, track=False), "share")
+    passage = load_wikibio([SANG]).passages[0]
+    method.score(passage, [2])
+    method.score(JudgedText("0", passage.text, passage.sentences, passage.samples, "Who sang?"), [2])
+    method.score(JudgedText("0", passage.text, passage.sentences, passage.samples), [2])
+    assert told == [{"input": "This is a Wikipedia passage about Ada:"}, {"input": "Who sang?"}, {}]
+    with pytest.raises(AnswerError, match="no sentence to check"):
+        method.score(JudgedText("0", "x", (), passage.samples), [2])
+
+
+def test_sentences_split_before_count_for_each_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock(monkeypatch)
+
+    class Slow:
+        def split(self, text: str) -> list[Sentence]:
+            clock.now += 1
+            return [Sentence(0, len(text), len(text.split()))]
+
+    # Of three samples one is the passage, whose sentences are known.
+    rows = methods("ngram", splitter=Slow())
+    assert [seconds(one, [SANG], 3) for one in rows] == [[2.0]] * 2
+    assert clock.now == 2
 
 
 def test_a_passage_keeps_the_data_sets_sentences_and_samples_are_split_once() -> None:
@@ -606,6 +766,9 @@ def test_a_judge_is_asked_whether_each_sample_supports_each_sentence() -> None:
     (found,) = scored(method, [SANG], [2, 6])
     assert found[2].sentences == (0.0, 0.5)
     assert found[6].sentences == pytest.approx((1 / 3, 2 / 3))
+    # Two sentences beside six samples; those of the first two are a third of the calls.
+    costs = [found[k].cost for k in (2, 6)]
+    assert [(cost.judge_calls, cost.kept) for cost in costs if cost is not None] == [(4, 0), (12, 0)]
     with pytest.raises(ConfigurationError, match="prompt needs a judge"):
         methods("prompt")
 
@@ -665,3 +828,12 @@ def test_unigrams_on_half_of_the_data_set() -> None:
     assert list(figures[1].values()) == [83.00, 39.25, 58.56, 61.77, 62.33]
     assert list(figures[0].values()) == [70.45, 28.52, 29.55, None, None]
     assert (result.rows[1].failures, result.rows[1].unscored) == ({}, 0)
+
+
+@pytest.mark.skipif("OPIK_CHECKEMBED_TEST_DATA" not in os.environ, reason="needs labelled data")
+def test_the_lexical_embedder_on_half_of_the_data_set() -> None:
+    data = load_wikibio(Path(os.environ["OPIK_CHECKEMBED_TEST_DATA"]) / "wikibio_gpt3" / "dev.jsonl")
+    (output,) = methods("checkembed", embedder="lexical", reads="output")
+    assert isinstance(output, CheckEmbedMethod)
+    found = values(run(replace(output, varies=False), data=data).rows[1].accuracy)
+    assert (found["pearson"] or 0, found["spearman"] or 0) == pytest.approx((70.4, 71.4), abs=0.1)
