@@ -21,8 +21,8 @@ _OPTIONS = (
         "methods",
         multiple=True,
         metavar="NAME[:OPTION=VALUE,...]",
-        help="facts, ngram, checkembed, bertscore, nli, mqag or prompt, with arguments of its metric. Repeatable; ngram if "
-        "nothing is asked for.",
+        help="facts, ngram, checkembed, bertscore, nli, mqag or prompt, with arguments of its metric. Repeatable; ngram "
+        "if nothing is asked for.",
     ),
     click.option(
         "--fuse",
