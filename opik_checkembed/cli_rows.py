@@ -21,7 +21,7 @@ _OPTIONS = (
         "methods",
         multiple=True,
         metavar="NAME[:OPTION=VALUE,...]",
-        help="facts, ngram, checkembed, bertscore, nli, mqag or prompt, with arguments of its metric. Repeatable; ngram "
+        help="facts, ngram, checkembed, bertscore, nli, mqag or prompt, with its metric's arguments. Repeatable; ngram "
         "if nothing is asked for.",
     ),
     click.option(
