@@ -17,6 +17,7 @@ from rich.table import Table
 from opik_checkembed._version import __version__
 from opik_checkembed.cli_bench import bench
 from opik_checkembed.cli_calibrate import calibrate
+from opik_checkembed.cli_help import keeps_lines
 from opik_checkembed.errors import ConfigurationError, ItemError
 
 if TYPE_CHECKING:
@@ -306,6 +307,7 @@ def clear_samples(model: str | None, older_than: float | None, store: Path | Non
         click.echo(f"{opened.clear(model=model, older_than=age)} samples deleted from {opened.path}")
 
 
+keeps_lines(cli)
 cli.add_command(bench)
 cli.add_command(calibrate)
 

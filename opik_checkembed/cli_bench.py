@@ -9,6 +9,7 @@ from typing import Any
 import click
 from rich.console import Console
 
+from opik_checkembed.cli_help import keeps_lines
 from opik_checkembed.cli_rows import row_options
 from opik_checkembed.cli_selfconsistency import bench_selfconsistency
 
@@ -18,6 +19,7 @@ def bench() -> None:
     """Measure this package on this machine."""
 
 
+@keeps_lines
 @bench.command("wikibio")
 @row_options
 @click.option("--column", default="spearman", show_default=True, help="What to show against samples and cost.")

@@ -8,9 +8,11 @@ from typing import Any
 import click
 from rich.console import Console
 
+from opik_checkembed.cli_help import keeps_lines
 from opik_checkembed.cli_rows import row_options
 
 
+@keeps_lines
 @click.command("selfconsistency")
 @row_options
 def bench_selfconsistency(data: Path, limit: int | None, cost_plot: Path | None, **rows: Any) -> None:
