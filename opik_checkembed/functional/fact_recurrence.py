@@ -241,11 +241,12 @@ def fact_recurrence(
     if not 0 < floor < 1:
         raise ValueError(f"floor must lie between 0 and 1, not {floor!r}")
     found, known = _by_sentence(output, question)
+    asked = frozenset() if question is None else question.states
     held = [[_holders(needs, samples) for _, needs in facts] for facts in found]
     nearest = _nearest(output, samples, [any(len(h) < len(samples) for h in of) for of in held])
     results = []
     for at, (facts, holders) in enumerate(zip(found, held, strict=True)):
-        stated = frozenset().union(*(fact.states for fact, _ in facts))
+        stated = frozenset().union(asked, *(fact.states for fact, _ in facts))
         supports = [
             FactSupport(
                 one.start,

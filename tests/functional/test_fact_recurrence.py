@@ -76,6 +76,14 @@ def test_what_the_question_says_is_left_out() -> None:
     assert [of.known for of in (first, second, third)] == [1, 0, 1]
 
 
+def test_what_the_question_says_is_no_alternative() -> None:
+    samples = [facts("The guard of the Louvre was Jean Roux."), facts("The Louvre had a guard.")]
+    question = facts("Who guarded the Louvre?")
+    (found,) = fact_recurrence(facts("The guard of the Louvre was John Doe."), samples, question=question)
+
+    assert [str(fact) for fact in found.facts] == ['"John Doe" in no sample; others say Jean Roux (1)']
+
+
 def test_each_fact_counts_once_in_a_sentence() -> None:
     (found,) = fact_recurrence(facts("On 3 May 1820, and again on May 3, 1820, it rained."), [facts("May 3, 1820")])
     assert [fact.text for fact in found.facts] == ["3 May 1820"]
