@@ -10,9 +10,9 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from opik_checkembed._version import __version__
 from opik_checkembed.benchmarks import scoring
-from opik_checkembed.benchmarks.ranking import Estimate
 from opik_checkembed.benchmarks.scoring import MethodScores, read_json, write_json
 from opik_checkembed.errors import ConfigurationError
+from opik_checkembed.functional.ranking import Estimate
 
 SCHEMA = 1
 

@@ -23,12 +23,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from opik_checkembed.benchmarks import ranking
 from opik_checkembed.benchmarks.fusing import FusedMethod, Targets, check_sizes, run_methods
-from opik_checkembed.benchmarks.ranking import Estimate
 from opik_checkembed.benchmarks.scoring import JudgedText, Method, MethodScores, PassageScore
 from opik_checkembed.benchmarks.table import RANDOM, Figures, MethodRow, ResultTable, percent, row_fields
 from opik_checkembed.errors import ConfigurationError
+from opik_checkembed.functional import ranking
+from opik_checkembed.functional.ranking import Estimate
 from opik_checkembed.functional.specifics import specifics
 from opik_checkembed.items import load_items
 from opik_checkembed.progress import Progress

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from opik_checkembed._version import __version__
-from opik_checkembed.benchmarks import ranking
-from opik_checkembed.benchmarks.ranking import Estimate
 from opik_checkembed.calibration.model import Calibration, CalibrationWarning, Feature, FittedOn
 from opik_checkembed.errors import ConfigurationError
+from opik_checkembed.functional import ranking
+from opik_checkembed.functional.ranking import Estimate
 from opik_checkembed.functional.reliability import brier, expected_calibration_error
 from opik_checkembed.results import finite
 

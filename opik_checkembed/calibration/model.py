@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, Literal, TypeGuard, get_args
 
 from opik_checkembed._version import __version__
-from opik_checkembed.benchmarks.ranking import Estimate
 from opik_checkembed.errors import ConfigurationError, ItemError
+from opik_checkembed.functional.ranking import Estimate
 from opik_checkembed.results import finite
 
 SCHEMA = 1

@@ -70,6 +70,8 @@ class SampledMetric(BaseMetric):
     higher_is_better: ClassVar[bool]
     default_name: ClassVar[str]
     fewest_samples: ClassVar[int] = 2
+    bounded: bool = True
+    """Whether its scores lie between 0 and 1."""
 
     def __init__(
         self,

@@ -291,10 +291,8 @@ def _check_calibration(calibration: Calibration, parts: Sequence[SampledMetric],
 
 
 def _check_bounded(parts: Sequence[SampledMetric]) -> None:
-    from opik_checkembed.metrics.selfcheck_ngram import SelfCheckNgramMetric
-
     for part in parts:
-        if isinstance(part, SelfCheckNgramMetric):
+        if not part.bounded:
             raise ConfigurationError(
                 f"{part.name} has no upper bound, so that no mean with it makes sense: fit a calibration on labelled "
                 "answers (opik-checkembed calibrate) and give it as weights, or leave it out"

@@ -184,6 +184,7 @@ class SelfCheckMQAGMetric(SelfCheckMetric):
         )
         super().__init__(model, name, **selfcheck)
         if distance is not None:
+            self.bounded = distance != "kl"
             scale = "in nats, 0 alike and without upper bound" if distance == "kl" else "0 alike to 1 different"
             self.scale = f"{_NAMES[distance]}, {scale}, lower is better"
 

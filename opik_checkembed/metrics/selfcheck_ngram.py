@@ -54,6 +54,7 @@ class SelfCheckNgramMetric(SelfCheckMetric):
     """
 
     default_name: ClassVar[str] = "selfcheck_ngram"
+    bounded: bool = False
     scale: str = "-log p, 0 upward without bound, lower is better"
 
     def __init__(

@@ -12,10 +12,10 @@ from rich.table import Table
 from rich.text import Text
 
 from opik_checkembed.benchmarks.published import COLUMNS, HEADERS, WIKIBIO, PublishedRow
-from opik_checkembed.benchmarks.ranking import Estimate
 from opik_checkembed.benchmarks.table import RANDOM
 from opik_checkembed.benchmarks.wikibio import MethodResult, WikiBioResult
 from opik_checkembed.errors import ConfigurationError
+from opik_checkembed.functional.ranking import Estimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -211,7 +211,7 @@ def _caption(result: WikiBioResult) -> Text:
         "interval over resampled passages. k: samples used.",
     ]
     for row in result.rows:
-        left_out = []
+        left_out = list(row.notes)
         if row.passages + len(row.failures) < result.passages:
             left_out.append(f"only {row.passages + len(row.failures)} passages were run")
         if row.failures:

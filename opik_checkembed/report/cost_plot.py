@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from opik_checkembed.benchmarks.ranking import Estimate
 from opik_checkembed.benchmarks.table import MethodRow, ResultTable
 from opik_checkembed.errors import ConfigurationError
+from opik_checkembed.functional.ranking import Estimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

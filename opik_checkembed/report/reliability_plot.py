@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from opik_checkembed.benchmarks.ranking import Estimate
     from opik_checkembed.calibration.model import FittedOn
     from opik_checkembed.calibration.thresholds import OperatingPoint
+    from opik_checkembed.functional.ranking import Estimate
 
 _COLOUR = "#0072b2"
 

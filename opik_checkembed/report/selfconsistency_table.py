@@ -6,9 +6,9 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from opik_checkembed.benchmarks.ranking import Estimate
 from opik_checkembed.benchmarks.selfconsistency import HEADERS, SelfConsistencyResult
 from opik_checkembed.benchmarks.table import RANDOM
+from opik_checkembed.functional.ranking import Estimate
 
 
 def selfconsistency_table(result: SelfConsistencyResult) -> Table:

@@ -10,7 +10,6 @@ import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from opik_checkembed.benchmarks.fusing import FusedMethod
-from opik_checkembed.benchmarks.ranking import Estimate
 from opik_checkembed.benchmarks.scoring import JudgedText, PassageScore
 from opik_checkembed.benchmarks.selfconsistency import (
     SelfConsistencyData,
@@ -20,6 +19,7 @@ from opik_checkembed.benchmarks.selfconsistency import (
 )
 from opik_checkembed.benchmarks.wikibio_methods import methods_of
 from opik_checkembed.errors import ConfigurationError, ItemError
+from opik_checkembed.functional.ranking import Estimate
 from opik_checkembed.splitters import Sentence
 
 

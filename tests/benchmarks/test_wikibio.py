@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from opik_checkembed.benchmarks import wikibio_methods
 from opik_checkembed.benchmarks.fusing import FusedMethod
 from opik_checkembed.benchmarks.published import COLUMNS, WIKIBIO, published_row
-from opik_checkembed.benchmarks.ranking import Estimate
 from opik_checkembed.benchmarks.scoring import Cost, JudgedText, Method, PassageScore
 from opik_checkembed.benchmarks.wikibio import (
     Accuracy,
@@ -33,6 +32,7 @@ from opik_checkembed.benchmarks.wikibio_methods import (
 from opik_checkembed.errors import AnswerError, ConfigurationError, EmbeddingError, ItemError, ModelUnavailable
 from opik_checkembed.functional.bertscore import TokenEmbeddings
 from opik_checkembed.functional.nli import NLIProbabilities
+from opik_checkembed.functional.ranking import Estimate
 from opik_checkembed.functional.selfcheck import SentenceScore, mean_over_samples
 from opik_checkembed.functional.verdict import Reading, read_verdict
 from opik_checkembed.metrics.selfcheck import Checked, SelfCheckMetric

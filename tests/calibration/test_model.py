@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from opik_checkembed.benchmarks.ranking import Estimate
 from opik_checkembed.calibration import Calibration, CalibrationWarning, Feature, FittedOn
 from opik_checkembed.errors import ConfigurationError, ItemError
+from opik_checkembed.functional.ranking import Estimate
 
 AGREEMENT = Feature("agreement", higher_is_better=True, mean=0.7, sd=0.1)
 DOUBT = Feature("doubt", higher_is_better=False, mean=2.0, sd=0.5)

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from scipy import stats
 from sklearn.metrics import auc, average_precision_score, precision_recall_curve, roc_auc_score
 
-from opik_checkembed.benchmarks.ranking import (
+from opik_checkembed.functional.ranking import (
     Estimate,
     auroc,
     average_precision,

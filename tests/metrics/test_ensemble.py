@@ -17,7 +17,7 @@ import opik
 import pytest
 from opik.evaluation.metrics.score_result import ScoreResult
 
-from opik_checkembed import CheckEmbedMetric, SelfCheckNgramMetric, evaluate_locally
+from opik_checkembed import CheckEmbedMetric, SelfCheckMQAGMetric, SelfCheckNgramMetric, evaluate_locally
 from opik_checkembed.calibration import Calibration, CalibrationWarning, Feature, FittedOn, fit_calibration
 from opik_checkembed.errors import ConfigurationError, ItemError
 from opik_checkembed.metrics.base import SampledMetric
@@ -479,6 +479,7 @@ def test_the_direction_of_each_score_is_known() -> None:
         (parts(), {"weights": {"agreement": 0, "doubt": 0, "nli": 0}}, "not all 0"),
         (parts(), {"weights": {"agreement": -1, "doubt": 1, "nli": 1}}, "numbers of 0 or more"),
         (parts(), {"weights": {"agreement": "1", "doubt": 1, "nli": 1}}, "numbers of 0 or more"),
+        ([SelfCheckMQAGMetric(distance="kl", store=None)], {}, "selfcheck_mqag has no upper bound"),
         ([SelfCheckNgramMetric(store=None)], {}, "selfcheck_ngram has no upper bound.*fit a calibration"),
         (
             [Fixed("a", 1), SelfCheckNgramMetric(store=None)],

@@ -10,9 +10,9 @@ from PIL import Image
 from rich.console import Console
 from rich.table import Table
 
-from opik_checkembed.benchmarks.ranking import Estimate
 from opik_checkembed.benchmarks.wikibio import Accuracy, MethodResult, WikiBioResult
 from opik_checkembed.errors import ConfigurationError
+from opik_checkembed.functional.ranking import Estimate
 from opik_checkembed.report.accuracy_plot import accuracy_plot, accuracy_table, save_accuracy_plot, wikibio_table
 
 
@@ -95,9 +95,20 @@ def test_every_published_row_may_stand_beside_one_of_ours() -> None:
 
 
 def test_the_caption_says_what_the_figures_leave_out() -> None:
-    partial = row("prompt", "qwen", passages=38, unscored=3, sentences=300, failures={"7": "no\nserver", "9": "no"})
+    partial = row(
+        "prompt",
+        "qwen",
+        notes=("a sum of two",),
+        passages=38,
+        unscored=3,
+        sentences=300,
+        failures={"7": "no\nserver", "9": "no"},
+    )
     text = " ".join(shown(wikibio_table(replace(RESULT, rows=(RANDOM, partial)))).split())
-    assert "prompt (qwen): only 40 passages were run; 2 could not be scored (no server); 3 of 300 sentences" in text
+    assert (
+        "prompt (qwen): a sum of two; only 40 passages were run; 2 could not be scored (no server); 3 of 300 sentences"
+        in text
+    )
     assert "random:" not in text.partition("totally")[2]
 
 

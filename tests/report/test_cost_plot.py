@@ -14,9 +14,9 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from PIL import Image
 
-from opik_checkembed.benchmarks.ranking import Estimate
 from opik_checkembed.benchmarks.wikibio import Accuracy, MethodResult, WikiBioResult
 from opik_checkembed.errors import ConfigurationError
+from opik_checkembed.functional.ranking import Estimate
 from opik_checkembed.report.cost_plot import _apart, cost_plot, save_cost_plot
 
 

@@ -9,9 +9,9 @@ import pytest
 from PIL import Image
 from rich.console import Console
 
-from opik_checkembed.benchmarks.ranking import Estimate
 from opik_checkembed.calibration import FittedOn, OperatingPoint
 from opik_checkembed.errors import ConfigurationError
+from opik_checkembed.functional.ranking import Estimate
 from opik_checkembed.report.reliability_plot import (
     CalibrationRow,
     calibration_table,

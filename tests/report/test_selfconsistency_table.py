@@ -5,8 +5,8 @@ from typing import Any
 
 from rich.console import Console
 
-from opik_checkembed.benchmarks.ranking import Estimate
 from opik_checkembed.benchmarks.selfconsistency import AnswerRow, SelfConsistencyResult, Separation
+from opik_checkembed.functional.ranking import Estimate
 from opik_checkembed.report.selfconsistency_table import selfconsistency_table
 
 
