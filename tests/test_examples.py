@@ -121,3 +121,13 @@ def test_the_tutorials_flow_with_opik(tmp_path: Path) -> None:
         for name in ("selfcheck_bertscore", "selfcheck_ngram", "selfcheck_api_prompt", "checkembed_metric"):
             assert len(opik.scores_by_name(name)) == 10
         assert opik.unknown == []
+
+
+def test_fact_recurrence_offline() -> None:
+    printed = " ".join(run("fact_recurrence.py", environment={"COLUMNS": "300"}).split())
+
+    # An invented life, a fact that all samples share, and an answer without anything to check.
+    assert '"January 1, 1887" in no sample; others say' in printed
+    assert 'What is the capital of France? 0.00 1.00 0.00 "Paris" in 10 of 10 samples' in printed
+    assert "How does a starfish move? -" in printed
+    assert "no specifics to check" in printed
