@@ -130,7 +130,9 @@ def fit_calibration(
     for text in said:
         warnings.warn(f"the calibration {name!r}: {text}", CalibrationWarning, stacklevel=2)
     probabilities, folds_of = (None, None) if validation is None else validation
-    found = {} if probabilities is None else _figures(truth, probabilities, within, resamples, seed)
+    found = {}
+    if probabilities is not None and folds_of is not None:
+        found = _figures(truth, probabilities, within, folds_of, resamples, seed)
     fitted_on = FittedOn(
         data=data,
         labels=len(truth),
@@ -282,14 +284,38 @@ def _doubts(calibration: Calibration, truth: Labels) -> list[str]:
     return said
 
 
-def _figures(truth: Labels, probabilities: Array, within: Places, resamples: int, seed: int) -> dict[str, Estimate]:
+def _figures(
+    truth: Labels, probabilities: Array, within: Places, folds: Places, resamples: int, seed: int
+) -> dict[str, Estimate]:
     """How good cross-validated probabilities are, with intervals over resampled groups."""
     draws = ranking.resampled(int(within.max()) + 1, resamples, seed)
 
-    def figure(statistic: Callable[[Labels, Array, Array], Array]) -> Estimate:
-        return ranking.estimate(lambda w: statistic(truth, probabilities, w), draws, within=within)
+    def figure(statistic: Callable[[Array], Array]) -> Estimate:
+        return ranking.estimate(statistic, draws, within=within)
 
-    return {"auroc": figure(ranking.auroc), "brier": figure(brier), "ece": _ece(truth, probabilities, draws[:, within])}
+    return {
+        "auroc": figure(lambda w: _auroc_within(folds, truth, probabilities, w)),
+        "brier": figure(lambda w: brier(truth, probabilities, w)),
+        "ece": _ece(truth, probabilities, draws[:, within]),
+    }
+
+
+def _auroc_within(folds: Places, truth: Labels, probabilities: Array, weights: Array) -> Array:
+    """AUROC over the pairs of answers that share a fold.
+
+    Each fold has a fit of its own, whose level falls where the fold holds many positives, for they are missing from
+    what it was fitted on. Pairs across folds would see that, and give a score of pure noise less than one half.
+    """
+    total, pairs = np.zeros(weights.shape[:-1]), np.zeros(weights.shape[:-1])
+    for fold in np.unique(folds):
+        own = folds == fold
+        drawn, positive = weights[..., own], truth[own]
+        count = (drawn * positive).sum(-1) * (drawn * ~positive).sum(-1)
+        total += np.where(count > 0, np.nan_to_num(ranking.auroc(positive, probabilities[own], drawn)) * count, 0.0)
+        pairs += count
+    with np.errstate(invalid="ignore"):
+        found: Array = total / pairs
+    return found
 
 
 def _ece(truth: Labels, probabilities: Array, drawn: NDArray[np.int64]) -> Estimate:

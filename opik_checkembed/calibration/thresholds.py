@@ -77,11 +77,13 @@ def operating_points(scores: ArrayLike, labels: ArrayLike, higher_is_better: boo
     """One point for each distinct score, from the worst on, after one that flags nothing: the ROC curve.
 
     Raises:
-        ConfigurationError: The labels are of one class.
+        ConfigurationError: The labels are of one class, or a score is no number.
     """
     values = np.asarray(scores, dtype=np.float64)
     worse = -values if higher_is_better else values
     hallucinated = np.asarray(labels, dtype=np.bool_)
+    if not np.isfinite(values).all():
+        raise ConfigurationError("a threshold needs scores that are numbers: leave out the answers without one")
     positives, negatives = int(hallucinated.sum()), int((~hallucinated).sum())
     if not positives or not negatives:
         raise ConfigurationError("a threshold needs labelled answers of both classes, hallucinated and right")

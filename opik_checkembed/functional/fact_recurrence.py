@@ -134,7 +134,7 @@ class TextFacts:
         found = {}
         for at, one in enumerate(self.specifics):
             if one.kind == "name":
-                own = [key[2:] for key in one.states if key.startswith("w:")]
+                own = [key[5:] for key in one.states if key.startswith("name:")]
                 of = [i for name in own for i in ends.get(name, ()) if i != at]
                 if of:
                     found[at] = of
@@ -175,11 +175,15 @@ class TextFacts:
         if not needs.isdisjoint(self.states):
             return True
         for key in needs:
-            if key[1] != ":" or key[0] not in "wq":
-                continue
-            words = key[2:]
-            # A name of one word may be somebody else's within a longer name.
-            if words in self.loose if key[0] == "w" and " " not in words else f" {words} " in self.words:
+            kind, _, words = key.partition(":")
+            if kind == "w" and " " not in words:
+                # A name of one word may be somebody else's within a longer name.
+                if words in self.loose:
+                    return True
+            elif kind == "w" or (kind == "q" and " " in words):
+                if f" {words} " in self.words:
+                    return True
+            elif kind == "both" and all(part in self.states for part in words.split("&")):
                 return True
         return False
 

@@ -95,6 +95,11 @@ def scaled(value: str, power: int) -> str:
     return _plain(Decimal(value).scaleb(power))
 
 
+def added(one: str, other: str) -> str:
+    """The sum of two canonical values."""
+    return _plain(Decimal(one) + Decimal(other))
+
+
 def _plain(value: Decimal) -> str:
     text = format(value, "f")
     return (text.rstrip("0").rstrip(".") if "." in text else text) or "0"
@@ -107,6 +112,7 @@ def _scales(language: str) -> dict[str, int]:
 
 _NEXT = re.compile(rf"[{SPACES}-]?([^\s\d,;:!?()\[\]|*\"”“]{{1,24}})(?: ([^\s\d,;:!?()\[\]|*\"”“]{{1,24}}))?")
 # Single letters are units only right behind the figure or after one space, and never these.
+_DOTTED_SCALES = frozenset({"mio", "mrd", "tsd"})
 _NO_UNITS = frozenset({"a", "in", "an", "en", "may"})
 
 
@@ -125,11 +131,13 @@ def suffix(text: str, end: int, language: str, money: bool) -> Suffix:
     """Multiplier and unit behind a figure that ends at `end`; `money` says that a currency stands before it."""
     power, unit = 0, None
     scales = _scales(language)
-    for _ in range(2):
+    for _ in range(3):
         match = _NEXT.match(text, end)
         if match is None:
             break
-        found = _longest(match, scales, money=money, unit_open=unit is None, scale_open=power == 0)
+        found = _longest(
+            match, scales, money=money, unit_open=unit is None, scale_open=power == 0 or text[end : end + 1] > "\u2e80"
+        )
         if found is None:
             break
         end, gained, named = found
@@ -159,7 +167,7 @@ def _longest(
             if not word or word in _NO_UNITS:
                 continue
             if scale_open and not hyphen:
-                power = scales.get(word.rstrip("."))
+                power = scales.get(word.rstrip(".") if word.rstrip(".") in _DOTTED_SCALES else word)
                 if word == "m":
                     power = 6 if money else None
                 elif cut == "M" and tight:
@@ -167,7 +175,7 @@ def _longest(
                 elif word == "k" and not (tight and cut in "kK"):
                     power = None
                 if power is not None:
-                    return (stop if word.rstrip(".") in {"mio", "mrd", "tsd"} else end), power, None
+                    return (stop if word.rstrip(".") in _DOTTED_SCALES else end), power, None
             if unit_open and not money:
                 unit = CURRENCIES.get(word) or UNITS.get(word)
                 if unit is not None and not (
@@ -295,7 +303,17 @@ def number_words(language: str) -> re.Pattern[str] | None:
 
 def is_count(words: Sequence[str]) -> bool:
     """Whether these number words count something, and are no article or pronoun."""
-    return any(word not in NO_COUNT for word in words) and words != ["cent"] and words != ["mille"]
+    # "Thousands of soldiers" says no number.
+    several = len(words) == 1 and words[0] in {
+        "hundreds",
+        "thousands",
+        "millions",
+        "billions",
+        "cents",
+        "cientos",
+        "cent",
+    }
+    return any(word not in NO_COUNT for word in words) and not several and words != ["mille"]
 
 
 _CHINESE = {c: n for n, c in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2, "兩": 2}

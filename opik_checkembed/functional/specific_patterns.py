@@ -50,7 +50,7 @@ _NO_LETTER = r"(?<![^\W\u2e80-\uffff])"
 _NO_LETTER_NEXT = r"(?![^\W\u2e80-\uffff])"
 
 URL = re.compile(
-    r"(?:https?://|www\.)[\w.~:/?#()\[\]@!$&'*+,;=%-]+|(?<![\w@.])(?:[a-z0-9-]{1,63}\.){1,4}(?:com|org|net|io|dev|edu|gov)(?:/[\w./?=&#%~-]*)?(?![\w@])",
+    r"(?:https?://|www\.)[\w.~:/?#()\[\]@!$&'*+,;=%-]{1,2000}|(?<![\w@.])(?:[a-z0-9-]{1,63}\.){1,4}(?:com|org|net|io|dev|edu|gov)(?:/[\w./?=&#%~-]*)?(?![\w@])",
     re.ASCII,
 )
 
@@ -62,7 +62,7 @@ QUOTED = re.compile(
     r"“([^“”]{1,300})”|„([^“”„]{1,300})[“”]|«[\s\u00a0\u202f]?([^«»]{1,300}?)[\s\u00a0\u202f]?»|»([^«»]{1,300})«"
     r"|「([^「」]{1,300})」|『([^『』]{1,300})』|《([^《》]{1,300})》|〈([^〈〉]{1,300})〉"
     r"|(?<![\w\"])\"([^\"\n]{1,300})\"|‘([^‘\n]{1,200}?)’(?!\w)|‚([^‘’‚\n]{1,200})[‘’]"
-    rf"|(?<![\w'])'(?=[{UPPER}\w])([^'\n]{{2,120}}(?:'\w[^'\n]{{1,60}}){{0,2}})'(?!\w)"
+    rf"|(?<![\w'])'(?!\d\ds)(?=[{UPPER}\w])([^'\n]{{2,120}}(?:'\w[^'\n]{{1,60}}){{0,2}})'(?!\w)"
 )
 
 SNAKE = re.compile(
@@ -148,7 +148,9 @@ DECADE = re.compile(
     re.IGNORECASE,
 )
 
-YEARS = re.compile(rf"(?<![\w.,/+-])(\d{{4}})[{SPACES}]?[–—-][{SPACES}]?(\d{{4}}|\d{{2}})(?![\w/]|[.,-]\d)")
+YEARS = re.compile(
+    rf"(?<![\w.,/+-])(\d{{4}})(?:[{SPACES}]?[–—-][{SPACES}]?|[ ](?:to|bis|à|a)[ ])(\d{{4}}|\d{{2}})(?![\w/]|[.,-]\d)"
+)
 
 TIME = re.compile(
     r"(?P<h3>\d{1,2})[点點時时](?:(?P<n4>\d{1,2})分)?(?!間|间)"
@@ -171,7 +173,7 @@ _DASH = rf"-|[{SPACES}]?[–—‒][{SPACES}]?|{_GAP}(?:to|bis|à|a){_GAP}"
 
 _MONEY = rf"(?:{_SYMBOL})[{SPACES}]?|\b(?:USD|EUR|GBP|CHF|JPY|CNY)[{SPACES}]"
 
-BEFORE_FIGURE = re.compile(rf"(?P<sign>{_SIGN})(?P<money>{_MONEY})?(?P<sign2>[-−])?\Z")
+BEFORE_FIGURE = re.compile(rf"(?P<sign>{_SIGN})(?:(?P<money>{_MONEY})(?P<sign2>[-−])?)?\Z")
 
 
 @lru_cache(maxsize=16)
@@ -195,6 +197,18 @@ SHOUTED = re.compile(rf"^[^a-zà-ÿ\n{TAKEN}]{{0,200}}$", re.MULTILINE)
 ITEM = re.compile(r"[-+•]|\d{1,3}[.)]")
 
 LOWER_WORD = re.compile(r"(?<![\w-])[^\W\d_]{2,60}(?![\w-])")
+
+NEXT_FIGURE = re.compile(r"\d{1,4}(?![\d.,])")
+
+CHINESE_FRACTION = re.compile(
+    rf"([{CHINESE_NUMERAL}]{{1,8}}|\d{{1,6}})分之([{CHINESE_NUMERAL}]{{1,10}}|\d{{1,9}}(?:\.\d{{1,9}})?)"
+)
+
+SCIENTIFIC = re.compile(
+    rf"{_NO_LETTER}(?:(?P<a>\d{{1,9}}(?:[.,]\d{{1,12}})?)(?:[ ]?[×x·*][ ]?10"
+    rf"(?:\^\{{?(?P<e>[-−+]?\d{{1,3}})\}}?|(?P<s>[⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{{1,3}}))"
+    rf"|[eE](?P<e2>[-+]?\d{{1,3}}))|10\^\{{?(?P<e3>[-−+]?\d{{1,3}})\}}?)(?!\w)"
+)
 
 CHINESE_NUMBER = re.compile(rf"[{CHINESE_NUMERAL}]{{1,20}}")
 

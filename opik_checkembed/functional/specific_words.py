@@ -274,8 +274,8 @@ SCALES: Mapping[str, int] = _numbers("""
 12: 万亿 萬億 trillion trillions tn 兆
 4: 万 萬
 8: 亿 億
-5: लाख
-7: करोड़
+5: lakh lakhs लाख
+7: crore crores करोड़
 """)
 """Powers of ten behind a figure."""
 

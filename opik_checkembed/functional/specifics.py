@@ -19,6 +19,7 @@ from opik_checkembed.functional.quantities import (
     SPACES,
     Date,
     Reading,
+    added,
     chinese_value,
     date_reading,
     german_numbers,
@@ -41,6 +42,7 @@ from opik_checkembed.functional.specific_words import (
     CARDINALS,
     COUNTERS,
     CURRENCIES,
+    DECIMAL_COMMA,
     DOUBTFUL_MONTHS,
     HONORIFICS,
     NOUNS_IN_CAPITALS,
@@ -123,12 +125,6 @@ def folded(text: str) -> str:
 _POSSESSIVE = re.compile(r"(?<=\w)'s\b|(?<=s)'(?!\w)")
 
 
-# --- letters ------------------------------------------------------------------------------------------------
-
-
-# --- the patterns, in the order in which they take from the text ---------------------------------------------
-
-
 def _in_no_word(text: str, start: int, end: int) -> bool:
     """CJK writes no spaces; elsewhere a figure inside a word is part of an identifier."""
     before, after = text[start - 1 : start], text[end : end + 1]
@@ -170,6 +166,8 @@ class _Extraction:
         self._dates()
         if self._figures():
             self._identifiers(latin)
+            if any(hint in self.left for hint in ("×10", "× 10", "x10", "x 10", "·10", "* 10", "*10", "10^", "e", "E")):
+                self._at_figures(patterns.SCIENTIFIC, self._scientific)
             self._at_figures(patterns.SCORE, self._score)
             self._at_figures(patterns.numbers(self.language), self._number)
         self._each(patterns.MIXED, self._mixed)
@@ -179,7 +177,7 @@ class _Extraction:
         self._settle()
         if self.given_names is not None:
             for start, end in self.given_names:
-                self._take(start, end, "name", _named(words_of(self.text[start:end]), short=latin))
+                self._take(start, end, "name", _named(self.text[start:end], short=latin))
             self._settle()
         elif self.language == "ja":
             self._each(patterns.KATAKANA, self._name)
@@ -218,7 +216,7 @@ class _Extraction:
             self._each(patterns.NUMBERED_NAME, self._numbered_name)
 
     def _figures(self) -> list[int]:
-        """Where patterns.runs of digits begin: whatever begins with a figure is looked for there only."""
+        """Where runs of digits begin: whatever begins with a figure is looked for there only."""
         if self._places is None:
             self._places = [match.start() for match in patterns.DIGITS.finditer(self.text)]
         return self._places
@@ -279,7 +277,15 @@ class _Extraction:
         self._take(match.start(), match.end(), "identifier", _same(f"i:{_code(match[0])}"))
 
     def _code(self, match: re.Match[str]) -> None:
-        self._take(match.start(1), match.end(1), "identifier", _same(f"i:{_code(match[1])}"))
+        code = match[1]
+        if code.strip().isdigit():
+            return  # a number, whatever its type face
+        reading = _same(f"i:{_code(code)}")
+        if code.isalnum():
+            # The same word may stand without the marks.
+            word = frozenset({f"w:{words_of(code)}"})
+            reading = Reading(reading.needs | word, reading.states | word)
+        self._take(match.start(1), match.end(1), "identifier", reading)
 
     def _quoted(self, match: re.Match[str]) -> None:
         group = match.lastindex
@@ -292,7 +298,7 @@ class _Extraction:
         start += len(inner) - len(inner.lstrip())
         end -= len(inner) - len(inner.rstrip())
         kept = self.text[start:end].rstrip(",.;")
-        self._take(start, start + len(kept), "title", _same(f"q:{words_of(kept)}"))
+        self._take(start, start + len(kept), "title", _titled(words_of(kept)))
         self._hidden.append(match.span())
 
     def _version(self, match: re.Match[str]) -> None:
@@ -332,7 +338,7 @@ class _Extraction:
         self._identifier(match)
 
     def _mixed(self, match: re.Match[str]) -> None:
-        self._take(match.start(), match.end(), "identifier", _same(f"w:{words_of(match[0])}"))
+        self._take(match.start(), match.end(), "identifier", _named(match[0], short=False))
 
     def _numbered_name(self, match: re.Match[str]) -> None:
         word, figure = match[1], match[2]
@@ -354,7 +360,7 @@ class _Extraction:
         while len(words) > 2 and words[0].casefold() in STARTERS.get(self.language, ()):
             start += len(words[0]) + 1
             words = words[1:]
-        self._take(start, match.end(), "name", _named(words_of(self.left[start : match.end()]), short=False))
+        self._take(start, match.end(), "name", _named(self.text[start : match.end()], short=False))
 
     # --- dates
 
@@ -439,7 +445,8 @@ class _Extraction:
         if int(first) < int(last):
             parts = frozenset({*date_reading(Date(int(first))).states, *date_reading(Date(int(last))).states})
             key = f"d:{first}..{last}"
-            self._take(match.start(), match.end(), "date", Reading(frozenset({key}), parts | {key}))
+            needs = frozenset({key, f"both:d:{first}--&d:{last}--"})
+            self._take(match.start(), match.end(), "date", Reading(needs, parts | {key}))
 
     def _time(self, match: re.Match[str]) -> None:
         hour = match["h"] or match["h2"] or match["h3"]
@@ -474,6 +481,14 @@ class _Extraction:
     def _score(self, match: re.Match[str]) -> None:
         self._take(match.start(), match.end(), "number", _same(f"n:{int(match[1])}..{int(match[2])}:"))
 
+    def _scientific(self, match: re.Match[str]) -> None:
+        exponent = match["e"] or match["e2"] or match["e3"] or (match["s"] or "").translate(_SUPERSCRIPTS)
+        value = number_value(match["a"] or "1", self.language)
+        if value is not None:
+            behind = suffix(self.left, match.end(), self.language, money=False)
+            reading = quantity(scaled(value, int(exponent.replace("−", "-"))), behind.unit)
+            self._take(match.start(), behind.end, "number", reading)
+
     def _number(self, match: re.Match[str]) -> None:
         start, end, written = match.start(), match.end(), match["a"]
         before = patterns.BEFORE_FIGURE.search(self.left, max(0, start - 8), start)
@@ -492,7 +507,10 @@ class _Extraction:
             self._take(start, end, "number", quantity(value, None))
             return
         if match["over"]:
-            self._take(start, end, "number", quantity(f"{value}/{int(match['over'])}", None))
+            over = int(match["over"])
+            part = written.isdigit() and 0 < int(written) < over <= 16
+            ratio = number_value(f"{int(written) / over:.9f}", "en") if part else f"{value}/{over}"
+            self._take(start, end, "number", quantity(str(ratio), None))
             return
         last = match["b"]
         behind = suffix(self.left, end, self.language, money is not None)
@@ -508,6 +526,11 @@ class _Extraction:
                 return
         value = scaled(value, behind.power)
         end = behind.end
+        # 3億5000万 is one number.
+        while behind.power >= 4 and (more := patterns.NEXT_FIGURE.match(self.left, end)) is not None:
+            behind = suffix(self.left, more.end(), self.language, money is not None)
+            value = added(value, scaled(more[0], behind.power))
+            end = behind.end
         unit = unit or behind.unit
         if (
             money is None
@@ -550,7 +573,8 @@ class _Extraction:
             for match in pattern.finditer(self.left):
                 words = [_CONJOINED.sub("", word) for word in re.split(r"[\s-]+", match[0].casefold())]
                 # "Les Trois Mousquetaires": a capital in mid-sentence makes it a name.
-                if not is_count(words) or (match[0][0].isupper() and not self._opens(match.start())):
+                halved = self.left[max(0, match.start() - 8) : match.start()].casefold().endswith(("half a ", "half "))
+                if halved or not is_count(words) or (match[0][0].isupper() and not self._opens(match.start())):
                     continue
                 value = words_value(words, self.language)
                 if value is not None:
@@ -564,6 +588,7 @@ class _Extraction:
             self._take(start, end, "number", quantity(str(value), None))
 
     def _chinese_numerals(self) -> None:
+        self._each(patterns.CHINESE_FRACTION, self._chinese_fraction)
         for match in patterns.CHINESE_NUMBER.finditer(self.left):
             numeral = match[0]
             after = self.left[match.end() : match.end() + 1]
@@ -580,13 +605,20 @@ class _Extraction:
                 unit, end = (behind.unit, behind.end) if behind.unit else (None, match.end())
                 self._take(match.start(), end, "number", quantity(str(value), unit))
 
+    def _chinese_fraction(self, match: re.Match[str]) -> None:
+        below, above = (number_value(g, "zh") if g[0].isdigit() else str(chinese_value(g)) for g in match.groups())
+        if above is None or below is None:
+            return
+        reading = quantity(above, "%") if below == "100" else quantity(f"{above}/{below}", None)
+        self._take(match.start(), match.end(), "number", reading)
+
     # --- names
 
     def _name(self, match: re.Match[str]) -> None:
-        self._take(match.start(), match.end(), "name", _named(words_of(match[0]), short=False))
+        self._take(match.start(), match.end(), "name", _named(match[0], short=False))
 
     def _latin_run(self, match: re.Match[str]) -> None:
-        self._take(match.start(), match.end(), "name", _named(words_of(match[0]), short=False))
+        self._take(match.start(), match.end(), "name", _named(match[0], short=False))
 
     def _names(self) -> None:
         for pattern in (patterns.TABLE_HEAD, patterns.SHOUTED):
@@ -601,7 +633,7 @@ class _Extraction:
         known = {word for *_, doubtful, words in named if not doubtful for word in words.split()}
         for start, end, doubtful, words in named:
             if not doubtful or words in known:
-                self._take(start, end, "name", _named(words, short=True))
+                self._take(start, end, "name", _named(self.text[start:end], short=True))
 
     def _hide_letters(self, start: int, end: int) -> None:
         piece = "".join(patterns.TAKEN if c.isalpha() else c for c in self.left[start:end])
@@ -674,7 +706,12 @@ class _Extraction:
             return start, end, False
         alone = start == 0 and not self.text[end:].strip(" .!?'’s")
         # "Python 3.12": what a version follows is no ordinary word.
-        versioned = patterns.VERSION_NEXT.match(self.text, end) is not None and not word.endswith(("ed", "ing"))
+        version = patterns.VERSION_NEXT.match(self.text, end) if self.language not in DECIMAL_COMMA else None
+        versioned = (
+            version is not None
+            and not word.endswith(("ed", "ing"))
+            and suffix(self.text, version.end(), self.language, money=False).end == version.end()
+        )
         named = alone or versioned or self._is_an_entry(start, end) or self._begins_a_sentence_as_name(word, end)
         return start, end, not named
 
@@ -718,6 +755,12 @@ def _same(key: str) -> Reading:
     return Reading(frozenset({key}), frozenset({key}))
 
 
+def _titled(words: str) -> Reading:
+    """A quotation's reading. One of a single word is no ordinary word ("It"), but may be a name."""
+    keys = frozenset({f"q:{words}"})
+    return Reading(keys | {f"name:{words}"} if " " not in words else keys, keys)
+
+
 def _code(text: str) -> str:
     return re.sub(r"[\s()-]+", "", folded(text))
 
@@ -733,31 +776,54 @@ _DOTTED = re.compile(r"\b(?:[^\W\d_]\.){2,}(?:[^\W\d_]\b)?")
 _WORD = re.compile(r"[^\W_]+")
 
 
-def _named(words: str, *, short: bool) -> Reading:
-    """A name's reading: its last word alone supports it, and so do its initials; it states them only weakly.
+def _named(text: str, *, short: bool) -> Reading:
+    """A name's reading: its last words alone support it, and so do its initials; it states them only weakly.
 
     "Curie" in a sample supports "Marie Curie". The other way round, "Marie Curie" in a sample speaks for "Curie" only
-    where that stands for somebody of that last name: the first name of two says nothing of the one alone.
+    where that stands for somebody of that last name: the first name of two says nothing of the one alone. A middle name
+    may be left out. "New Mexico" has no short form.
     """
-    parts = words.split()
-    needs, states = {f"w:{words}"}, {f"w:{words}"}
+    words = words_of(text)
+    # Only the whole name is looked for without its capitals, and none so short that it may be a word ("US").
+    in_capitals = text.replace(".", "").isupper()
+    plain = frozenset() if in_capitals and len(words) < 3 else frozenset({f"w:{words}"})
+    needs, states = {*plain, f"name:{words}"}, {*plain, f"name:{words}"}
+    parts = [part for part in words.split() if part not in {"jr", "sr"}]
+    if in_capitals:
+        states.add(f"caps:{words}")
     if short and len(parts) > 1:
-        tails = {" ".join(parts[i:]) for i in range(1, len(parts)) if len(parts[i]) > 1}
-        needs |= {f"w:{tail}" for tail in tails}
-        states |= {f"tail:{tail}" for tail in tails}
-        initials = "".join(part[0] for part in parts if part not in _SMALL)
-        if len(initials) > 2:
-            needs.add(f"w:{initials}")
-            states.add(f"tail:{initials}")
+        numbered = _ROMAN_NUMERAL.fullmatch(parts[-1]) is not None
+        if parts[0] not in _NO_NAME_ALONE and not numbered:
+            tails = {" ".join(parts[i:]) for i in range(1, len(parts)) if len(parts[i]) > 1}
+            needs |= {f"name:{tail}" for tail in tails}
+            states |= {f"tail:{tail}" for tail in tails}
+        if len(parts) > 2 and not numbered and not _SMALL & set(parts):
+            outer = f"name:{parts[0]} {parts[-1]}"
+            needs.add(outer)
+            states.add(outer)
+        initials = "".join(part if _ROMAN_NUMERAL.fullmatch(part) else part[0] for part in parts if part not in _SMALL)
+        if len(initials) > 1:
+            needs.add(f"caps:{initials}")
+            states.add(f"initials:{initials}")
     elif len(parts) == 1:
-        needs.add(f"tail:{words}")
+        needs.add(f"initials:{words}" if in_capitals else f"tail:{words}")
+        if in_capitals:
+            needs.add(f"tail:{words}")
     return Reading(frozenset(needs), frozenset(states))
 
 
+_ROMAN_NUMERAL = re.compile(r"[ivx]{1,5}")
+_NO_NAME_ALONE = frozenset(
+    [
+        *("new", "north", "south", "east", "west", "northern", "southern", "eastern", "western", "central", "upper"),
+        *("lower", "great", "old", "saint", "st", "san", "santa", "los", "las", "united"),
+    ]
+)
 _SMALL = frozenset(
     PARTICLES["en"] | PARTICLES["de"] | PARTICLES["fr"] | PARTICLES["es"] | {"the", "and", "des", "et", "y", "und"}
 )
 
+_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 # Arabic writes "and" in one with the next word: خمسة وعشرون.
 _CONJOINED = re.compile(r"^و(?=\w{4})(?!احد)")
 _CURRENCY_SIGNS = {"a$": "usd", "c$": "usd"}

@@ -158,6 +158,8 @@ class EnsembleMetric(BaseMetric):
             if failures and self.on_failure == "fail":
                 raise ItemError("not all parts have a score")
             combined = self.combination.combine(values)
+            if combined.notes and self.on_failure == "fail":
+                raise ItemError(f"not all that the calibration reads is there: {'; '.join(combined.notes)}")
         except ItemError as error:
             text = f"{error}: {_told(failures)}" if failures else str(error)
             return self._result(None, text, evidence, sets, found)

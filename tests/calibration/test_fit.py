@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from opik_checkembed._version import __version__
 from opik_checkembed.calibration import Calibration, CalibrationWarning, Fit, fit_calibration
-from opik_checkembed.calibration.fit import FittedMethod, auroc_of
+from opik_checkembed.calibration.fit import FittedMethod, _auroc_within, auroc_of
 from opik_checkembed.errors import ConfigurationError
 
 WAYS = {"agreement": True, "doubt": False}
@@ -339,3 +339,15 @@ def test_labels_may_be_arrays_and_numbers() -> None:
 def test_the_auroc_of_a_score_has_an_interval_over_groups() -> None:
     found = auroc_of([1, 2, 3, 4] * 10, [False, False, True, True] * 10, [row // 4 for row in range(40)], resamples=50)
     assert (found.value, found.low, found.high) == (1.0, 1.0, 1.0)
+
+
+def test_the_auroc_compares_answers_of_one_fold_only() -> None:
+    # Each fold has a fit of its own and so a level of its own: pooled, .2 against .8 would count as an error.
+    folds, truth = np.array([0, 0, 1, 1]), np.array([True, False, True, False])
+    probabilities = np.array([0.2, 0.1, 0.9, 0.8])
+
+    assert float(_auroc_within(folds, truth, probabilities, np.ones(4))) == 1.0
+    weights = np.array([[1.0, 1, 1, 1], [1, 0, 1, 1], [1, 0, 0, 1]])
+    found = _auroc_within(folds, truth, np.array([0.1, 0.2, 0.9, 0.8]), weights)
+    assert found[:2].tolist() == [0.5, 1.0]
+    assert np.isnan(found[2])

@@ -74,3 +74,8 @@ def test_what_cannot_be_chosen_is_refused() -> None:
         threshold_at_fpr(SCORES, LABELS, 1.5)
     with pytest.raises(ConfigurationError, match="both classes"):
         threshold_best_f1([1, 2], [True, True])
+
+
+def test_a_score_that_is_no_number_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match="scores that are numbers"):
+        threshold_at_fpr([0.9, 0.1, float("nan")], [True, False, True], 1.0)

@@ -113,6 +113,58 @@ def test_what_supports_what(output: str, sample: str, support: float) -> None:
     assert fact.support == support
 
 
+@pytest.mark.parametrize(
+    ("language", "output", "sample", "supports"),
+    [
+        # A word that ends a name is no short form of it unless it is written as a name.
+        ("en", "He lives in New York City.", "Berlin is a city.", [0]),
+        ("en", "Tim Cook left.", "he likes to cook", [0]),
+        ("en", "New Mexico is big.", "Mexico is big.", [0]),
+        ("en", "The US left.", "come with us", [0]),
+        ("en", "King wrote “It”.", "King wrote it.", [0]),
+        # Numerals belong to the name, middle names may be left out, initials stand for it.
+        ("en", "He fought in World War II.", "He fought in WWI.", [0]),
+        ("en", "He fought in World War II.", "He fought in WWII.", [1]),
+        ("en", "Thomas Edison did.", "Thomas A. Edison did.", [1]),
+        ("en", "Martin Luther King Jr. spoke", "Martin Luther King spoke", [1]),
+        ("en", "the European Union", "the EU", [1]),
+        ("en", "the UK", "the United Kingdom", [1]),
+        # Arithmetic is no range and no sign.
+        ("en", "16-3=13", "16 - 3 = 13", [1, 1, 1]),
+        ("en", "6.6×10⁻²⁷ kg", "6.6×10⁻³¹ kg", [0]),
+        ("en", "10^6 and 1.5e6", "1,000,000 and 1500000", [1, 1]),
+        ("en", "1/2 cup", "½ cup", [1]),
+        ("en", "It costs ₹5 lakh.", "It costs ₹5 crore.", [0]),
+        ("en", "It costs ₹5 lakh.", "It costs ₹500,000.", [1]),
+        ("en", "Half a million people.", "A million people.", []),
+        ("en", "thousands of soldiers", "1,000", []),
+        ("zh", "占百分之三十。", "占百分之四十五。", [0]),
+        ("zh", "占百分之三十。", "占30%。", [1]),
+        ("zh", "占三分之一。", "占三分之二。", [0]),
+        ("ja", "1億2千万人", "1億3千万人", [0]),
+        ("ja", "3億5000万円", "350,000,000円", [1]),
+        # Ranges of years, and both of their ends apart.
+        ("en", "from 1914 to 1918", "1914–1918", [1]),
+        ("en", "(1879-1955)", "born in 1879 and died in 1955", [1]),
+        ("en", "(1879-1955)", "born in 1879 and died in 1956", [0]),
+        # Type faces are no facts, and an apostrophe is no quotation mark.
+        ("en", "Use `pandas`; port `8080`.", "Use pandas; port 8080.", [1, 1]),
+        ("en", "in the '80s the Beatles' music", "the Beatles", [0, 1]),
+        ("en", "Revenue 3.5 million rose", "3.5 million", [1]),
+        ("es", "Costó 1.500 euros", "1.500 euros", [1]),
+    ],
+)
+def test_what_a_reader_would_take_for_the_same(language: str, output: str, sample: str, supports: list[float]) -> None:
+    (found,) = fact_recurrence(text_facts(output, language, [(0, len(output))]), [facts(sample, language)])
+    assert [fact.support for fact in found.facts] == supports
+
+
+def test_the_question_does_not_say_what_it_asks_for() -> None:
+    question = facts("Which university did she attend?")
+    (found,) = fact_recurrence(facts("She attended Yale University."), [facts("Harvard.")], question=question)
+    assert [(fact.text, fact.support) for fact in found.facts] == [("Yale University", 0)]
+
+
 def test_specifics_outside_sentences_are_not_judged() -> None:
     text = "In 1820.\n```\nx = 1821\n```\nIn 1822."
     found = fact_recurrence(facts(text), [facts("1820")])

@@ -222,6 +222,7 @@ def test_whatever_the_text_spans_are_its_own_and_do_not_overlap(text: str, langu
         "()",
         "a@",
         "http://",
+        "http://)",
         "3 May ",
         "May ",
         "1½",
