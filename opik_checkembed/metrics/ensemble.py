@@ -157,9 +157,10 @@ class EnsembleMetric(BaseMetric):
         try:
             if failures and self.on_failure == "fail":
                 raise ItemError("not all parts have a score")
+            absent = () if self.calibration is None else self.calibration.missing(values)
+            if absent and self.on_failure == "fail":
+                raise ItemError(f"the calibration reads {', '.join(absent)}, which no part gave")
             combined = self.combination.combine(values)
-            if combined.notes and self.on_failure == "fail":
-                raise ItemError(f"not all that the calibration reads is there: {'; '.join(combined.notes)}")
         except ItemError as error:
             text = f"{error}: {_told(failures)}" if failures else str(error)
             return self._result(None, text, evidence, sets, found)

@@ -197,6 +197,23 @@ def test_on_demand_nothing_is_scored_without_all_parts(broken: SampledMetric, sa
     assert others[0].value == 0.75
 
 
+def test_on_demand_nothing_is_scored_without_all_that_a_calibration_reads() -> None:
+    # By its name, "doubt_nli" could be a further score of "doubt"; only scoring tells that it is none.
+    features = (Feature("doubt", False, 0.25, 0.25), Feature("doubt_nli", False, 0.5, 0.5))
+    own = Calibration("mine", "logistic", features, intercept=0.0, coefficients=(1.0, 1.0))
+
+    going_on, *_ = scores(EnsembleMetric([Fixed("doubt", 0.5)], weights=own))
+    assert "doubt_nli counts as its mean" in str(going_on.reason)
+    failed, *_ = scores(EnsembleMetric([Fixed("doubt", 0.5)], weights=own, on_failure="fail"))
+    assert failed.scoring_failed
+    assert failed.reason == "the calibration reads doubt_nli, which no part gave"
+
+
+def test_a_score_out_of_range_fails_nothing() -> None:
+    own, *_ = scores(EnsembleMetric([Fixed("doubt", 1.01), Fixed("nli", 0.5)], on_failure="fail"))
+    assert own.value == pytest.approx(0.75)
+
+
 def test_a_calibration_takes_a_part_that_fails_at_its_mean() -> None:
     own, *_ = scores(EnsembleMetric([*parts()[::2], BROKEN[0][0]], weights=CALIBRATION))
     # 0.25 - 1 - 0.25
