@@ -244,10 +244,14 @@ class _Extraction:
         self._settle()
 
     def _take(self, start: int, end: int, kind: Kind, reading: Reading) -> None:
-        if patterns.TAKEN in self.left[start:end]:
+        # What this pattern has taken itself is not hidden yet; it goes from left to right.
+        if start < self._taken_up_to() or patterns.TAKEN in self.left[start:end]:
             return
         self._found.append(Specific(start, end, self.text[start:end], kind, *reading))
         self._hidden.append((start, end))
+
+    def _taken_up_to(self) -> int:
+        return self._hidden[-1][1] if self._hidden else 0
 
     def _settle(self) -> None:
         """Hide what has been taken from the patterns to come; once for each, not for each match."""
@@ -491,7 +495,7 @@ class _Extraction:
 
     def _number(self, match: re.Match[str]) -> None:
         start, end, written = match.start(), match.end(), match["a"]
-        before = patterns.BEFORE_FIGURE.search(self.left, max(0, start - 8), start)
+        before = patterns.BEFORE_FIGURE.search(self.left, max(self._taken_up_to(), start - 8), start)
         assert before is not None  # it matches nothing at all, too
         start, money = before.start(), before["money"]
         value = number_value(written, self.language)

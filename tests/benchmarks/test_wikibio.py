@@ -793,7 +793,7 @@ def test_methods_can_be_written_as_a_text() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("bleu", "the method must be one of checkembed, ngram"),
+        ("bleu", "the method must be one of checkembed, facts, ngram"),
         ("ngram:n", "is not of the form NAME or NAME:OPTION=VALUE"),
         ("ngram:=2", "is not of the form"),
         ("ngram:", "is not of the form"),

@@ -73,6 +73,8 @@ def only(text: str, language: str = "en") -> Specific:
         ("zh", "三百名员工和一百二十回，一直有12亿元", ["三百", "一百二十", "12亿元"]),
         ("ar", "حضر خمسة وعشرون طالبا", ["خمسة وعشرون"]),
         ("hi", "दो सौ रुपये और ३.५ किलो", ["दो सौ रुपये", "३.५ किलो"]),
+        # "$" belongs to one of two figures only.
+        ("en", "0$0", ["0$", "0"]),
         # Dates and times.
         ("en", "on 3rd of May, 1820 or May 3, 1820 at 2:05 pm", ["3rd of May, 1820", "May 3, 1820", "2:05 pm"]),
         ("en", "in May and Dec. 5, 2019, she may march", ["May", "Dec. 5, 2019"]),
