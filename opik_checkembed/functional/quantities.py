@@ -111,11 +111,9 @@ def _scales(language: str) -> dict[str, int]:
 
 
 _NEXT = re.compile(rf"[{SPACES}-]?([^\s\d,;:!?()\[\]|*\"”“]{{1,24}})(?: ([^\s\d,;:!?()\[\]|*\"”“]{{1,24}}))?")
-# Single letters are units only right behind the figure or after one space, and never these.
 _DOTTED_SCALES = frozenset({"mio", "mrd", "tsd"})
+# Words of other kinds more often than units.
 _NO_UNITS = frozenset({"a", "in", "an", "en", "may"})
-
-
 _OF_CURRENCY = re.compile(rf"[{SPACES}](?:de[{SPACES}]|d['’])([^\W\d_]{{1,12}})")
 
 
@@ -322,7 +320,7 @@ _CHINESE_GROUPS = {"万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8}
 CHINESE_NUMERAL = "〇零一二三四五六七八九十百千万萬亿億两兩"
 
 
-def chinese_value(numeral: str) -> int | None:
+def chinese_value(numeral: str) -> int:
     """The value of a Chinese numeral.
 
     Example:

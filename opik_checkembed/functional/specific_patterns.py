@@ -188,8 +188,6 @@ def numbers(language: str) -> re.Pattern[str]:
 
 DIGITS = re.compile(r"\d+|[½⅓⅔¼¾⅕⅖⅗⅘⅙⅛⅜⅝⅞]")
 
-_FENCE = re.compile(r"^[ \t]{0,3}#{1,6}[ \t]+", re.MULTILINE)
-
 TABLE_HEAD = re.compile(r"^\|[^\n]{1,400}\|[ \t]*\n(?=\|[ :|-]{3,400}\|?[ \t]*$)", re.MULTILINE)
 
 SHOUTED = re.compile(rf"^[^a-zà-ÿ\n{TAKEN}]{{0,200}}$", re.MULTILINE)

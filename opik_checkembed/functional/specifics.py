@@ -184,7 +184,7 @@ class _Extraction:
         if latin and self.given_names is None:
             self._names()
         elif not latin:
-            self._each(patterns.LATIN_RUN, self._latin_run)
+            self._each(patterns.LATIN_RUN, self._name)
         return sorted(self._found, key=lambda one: one.start)
 
     def _dates(self) -> None:
@@ -604,10 +604,8 @@ class _Extraction:
                 continue
             if not (counted or behind.unit or whole or ordinal):
                 continue
-            value = chinese_value(numeral)
-            if value is not None:
-                unit, end = (behind.unit, behind.end) if behind.unit else (None, match.end())
-                self._take(match.start(), end, "number", quantity(str(value), unit))
+            end = behind.end if behind.unit else match.end()
+            self._take(match.start(), end, "number", quantity(str(chinese_value(numeral)), behind.unit))
 
     def _chinese_fraction(self, match: re.Match[str]) -> None:
         below, above = (number_value(g, "zh") if g[0].isdigit() else str(chinese_value(g)) for g in match.groups())
@@ -619,9 +617,6 @@ class _Extraction:
     # --- names
 
     def _name(self, match: re.Match[str]) -> None:
-        self._take(match.start(), match.end(), "name", _named(match[0], short=False))
-
-    def _latin_run(self, match: re.Match[str]) -> None:
         self._take(match.start(), match.end(), "name", _named(match[0], short=False))
 
     def _names(self) -> None:
