@@ -1,0 +1,354 @@
+"""What a claim says that its source does not: specifics that occur nowhere in it, and wording stronger than its own.
+
+Two guards that stand beside a verdict and are never mixed into it. Both are rules, so that every finding can be
+explained by pointing at the texts, and equal texts get equal findings:
+
+- `unsupported_specifics`: numbers, dates, names, units, quotations, identifiers and addresses of the claim that do not
+  occur in the source. They are found and compared as in `fact_recurrence`.
+- `absolute_wording`: words such as only, first, always, impossible, caused, enabled and proved where the source does
+  not say so.
+
+Neither says that a claim is false: a sum that the answer computed occurs in no source. Nor does an empty list say that
+it is supported: "5" may stand in the source for something else.
+
+Source: this package's own measure.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property, lru_cache
+from typing import Any, Literal, NamedTuple
+
+from opik_checkembed.functional.absolute_words import STRONG_WORDS, Family, Strength
+from opik_checkembed.functional.fact_recurrence import TextFacts, text_facts
+from opik_checkembed.functional.specifics import Specific, words_of
+
+SpecificKind = Literal["number", "unit", "date", "name", "quotation", "identifier", "url"]
+"""What a specific is; a "unit" is a number that the source has with another unit only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something in a claim that its source does not have.
+
+    Attributes:
+        kind: Of a specific "number", "unit", "date", "name", "quotation", "identifier" or "url"; of wording
+            "absolute", "superlative", "causal" or "certainty".
+        start: Where it begins in the claim, in characters.
+        end: Where it ends.
+        text: As it is written.
+    """
+
+    kind: SpecificKind | Strength
+    start: int
+    end: int
+    text: str
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """Where it begins and ends."""
+        return self.start, self.end
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON-ready values."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class SourceFacts:
+    """A source as claims are held against it; read once, however many claims there are.
+
+    Args:
+        passages: The source's texts, which count as one.
+        language: ISO 639-1 code of source and claims; see `specifics`.
+        known: What else needs no support, as the question does: specifics that it has are not listed.
+
+    Example:
+        >>> source = SourceFacts(["The bridge is 5 km long. Rain may have caused the delay."])
+        >>> [(one.kind, one.text) for one in source.lacking("The bridge in Oslo is 5 miles long.")]
+        [('name', 'Oslo'), ('unit', '5 miles')]
+        >>> [(one.kind, one.text) for one in source.stronger("Rain caused the delay.")]
+        [('causal', 'caused')]
+    """
+
+    passages: tuple[str, ...]
+    language: str = "en"
+    known: str = ""
+
+    def __init__(self, passages: Sequence[str] | str, *, language: str = "en", known: str = "") -> None:
+        object.__setattr__(self, "passages", (passages,) if isinstance(passages, str) else tuple(passages))
+        object.__setattr__(self, "language", language)
+        object.__setattr__(self, "known", known)
+
+    def lacking(self, claim: str) -> list[Finding]:
+        """The specifics of a claim that do not occur in the source; see `unsupported_specifics`."""
+        facts = text_facts(claim, self.language)
+        found = []
+        seen: set[frozenset[str]] = set()
+        for place, one in enumerate(facts.specifics):
+            longer = facts.longer.get(place)
+            needs = one.needs if longer is None else frozenset().union(*(facts.specifics[i].needs for i in longer))
+            if needs not in seen and not self._has(one, needs):
+                seen.add(needs)
+                found.append(Finding(self._kind(one), one.start, one.end, one.text))
+        return found
+
+    def stronger(self, claim: str) -> list[Finding]:
+        """The words of a claim that are stronger than the source's; see `absolute_wording`."""
+        words = _strong(self.language)
+        if words is None:
+            return []
+        text = _folded(claim)
+        strong = [one for one in words.claimed(text) if words.is_said(text, one)]
+        if not strong:
+            return []
+        said = frozenset().union(*(self._said[at] for at in self._about(words.topics(text))))
+        return [
+            Finding(words.families[one.family].kind, one.start, one.end, claim[one.start : one.end])
+            for one in strong
+            if one.family not in said
+        ]
+
+    # --- specifics
+
+    @cached_property
+    def _texts(self) -> tuple[TextFacts, ...]:
+        """The source, and what was asked, as claims are held against them."""
+        texts = ["\n\n".join(self.passages), self.known]
+        # A quotation is one specific, which hides the numbers and names in it: they are read without the marks, too.
+        bare = [text.translate(_NO_QUOTES) for text in texts]
+        return tuple(text_facts(text, self.language) for text in dict.fromkeys((*texts, *bare)))
+
+    def _has(self, one: Specific, needs: frozenset[str]) -> bool:
+        if any(text.holds(needs) for text in self._texts):
+            return True
+        if one.kind not in {"name", "title"}:
+            return False
+        # A name within a longer one occurs, whoever is meant; so does what is quoted, whatever marks are around it.
+        words = words_of(one.text)
+        forms = {words}
+        if one.kind == "name":
+            forms |= {words_of(one.text.removesuffix("s")), words.replace(" ", "") if "-" in one.text else words}
+        return any(f" {form} " in text.words for form in forms for text in self._texts) or words in self._compounds
+
+    @cached_property
+    def _compounds(self) -> frozenset[str]:
+        """Words with a hyphen as one word, as Wi-Fi is wifi."""
+        return frozenset(words_of(match[0]).replace(" ", "") for match in _COMPOUND.finditer("\n".join(self.passages)))
+
+    def _kind(self, one: Specific) -> SpecificKind:
+        if one.kind == "title":
+            return "quotation"
+        values = {f"{key.rpartition(':')[0]}:*" for key in one.needs} if one.kind == "number" else set()
+        return one.kind if all(values.isdisjoint(text.states) for text in self._texts) else "unit"
+
+    # --- wording
+
+    @cached_property
+    def _sentences(self) -> tuple[str, ...]:
+        from opik_checkembed.text import sentences  # its patterns take a while to compile
+
+        return tuple(
+            _folded(span.of(passage)) for passage in self.passages for span in sentences(passage, self.language)
+        )
+
+    @cached_property
+    def _said(self) -> tuple[frozenset[int], ...]:
+        """For each sentence the families that it has a word of, neither denied nor left open."""
+        words = _strong(self.language)
+        assert words is not None  # or nothing is claimed that could be said
+        return tuple(
+            frozenset(one.family for one in words.stated(sentence) if words.is_said(sentence, one))
+            for sentence in self._sentences
+        )
+
+    @cached_property
+    def _by_topic(self) -> Mapping[str, Sequence[int]]:
+        words = _strong(self.language)
+        assert words is not None
+        found: dict[str, list[int]] = {}
+        for at, sentence in enumerate(self._sentences):
+            for topic in words.topics(sentence):
+                found.setdefault(topic, []).append(at)
+        return found
+
+    def _about(self, topics: frozenset[str]) -> list[int]:
+        """The sentences that are about the same: they share a third of these words, and two if there are two."""
+        shared = Counter(at for topic in topics for at in self._by_topic.get(topic, ()))
+        least = max(min(2, len(topics)), math.ceil(len(topics) / 3))
+        return [at for at, count in shared.items() if count >= least]
+
+
+def unsupported_specifics(
+    claim: str, source_texts: Sequence[str] | str, *, language: str = "en", known: str = ""
+) -> list[Finding]:
+    """The numbers, dates, names, units, quotations, identifiers and addresses of a claim that its source lacks.
+
+    Equal is what means the same: "3.5 million" and "3,500,000", "7 November 1867" and "Nov. 7, 1867", digits of any
+    script. A figure with a unit is supported by the same figure with that unit or with none, and one without a unit by
+    the figure with any; a year by any date in it. A name is supported by its last words ("Curie" for "Marie Curie"),
+    its initials, a longer name that it is part of, and a plural by its singular; a hyphen in it does not count. A
+    quotation is supported where its words stand in the source in that order.
+
+    Args:
+        claim: A statement.
+        source_texts: What it is held against. For many claims make one `SourceFacts`.
+        language: ISO 639-1 code.
+        known: What else needs no support, as the question does.
+
+    Returns:
+        In the order of the claim, each once; empty where nothing is lacking.
+
+    Example:
+        >>> [one.text for one in unsupported_specifics("Ada paid $3.5 million in May 2021.", "In 2021 she paid $3 m.")]
+        ['Ada', '$3.5 million', 'May 2021']
+    """
+    return SourceFacts(source_texts, language=language, known=known).lacking(claim)
+
+
+def absolute_wording(claim: str, source_texts: Sequence[str] | str, *, language: str = "en") -> list[Finding]:
+    """The absolute, superlative, causal and certain words of a claim that its source does not have for the same.
+
+    The rule: such a word is listed if no sentence of the source that is about the same holds a word of its family
+    (cause, caused, because, due to, led to, ... are one). A sentence is about the same if it shares a third of the
+    claim's content words, at least two of them. A word counts in the source only where its clause neither denies nor
+    hedges it ("may have caused", "the cause is not known"), and in the claim likewise: "not the only one" and "may
+    have caused" claim no absolute.
+
+    English, German, French and Spanish; for other languages the list is empty, which says nothing.
+
+    Args:
+        claim: A statement.
+        source_texts: What it is held against. For many claims make one `SourceFacts`.
+        language: ISO 639-1 code.
+
+    Example:
+        >>> claim = "The coronagraph enabled this discovery, which would have been completely impossible without it."
+        >>> [(one.kind, one.text) for one in absolute_wording(claim, "A coronagraph blocks the light of the star.")]
+        [('causal', 'enabled'), ('absolute', 'completely'), ('absolute', 'impossible')]
+    """
+    return SourceFacts(source_texts, language=language).stronger(claim)
+
+
+# --- words --------------------------------------------------------------------------------------------------
+
+_NO_QUOTES = str.maketrans(dict.fromkeys('"“”„«»「」『』', " "))
+_COMPOUND = re.compile(r"[^\W\d_]+(?:[-‑][^\W\d_]+)+")
+_TOPIC = re.compile(r"[^\W_]+(?:['’][^\W\d_]+)?")
+_CLAUSE_END = re.compile(r"[,;:()–—!?]|\.(?=\s|$)")
+# Letters that two words must begin with alike to be taken for forms of one.
+_STEM = 5
+# A denial before a word denies it over this many others.
+_REACH = 3
+
+
+class _Word(NamedTuple):
+    """Where a word of a family stands in a folded text."""
+
+    family: int
+    start: int
+    end: int
+
+
+def _folded(text: str) -> str:
+    """A text in lower case without accents, of the same length, so that places in it are places in the text."""
+    return text.lower() if text.isascii() else "".join(map(_folded_letter, text))
+
+
+@lru_cache(maxsize=4096)
+def _folded_letter(letter: str) -> str:
+    plain = unicodedata.normalize("NFKD", _APOSTROPHES.get(letter, letter).lower())
+    return plain[0] if plain else letter
+
+
+_APOSTROPHES = {"’": "'", "‑": "-"}
+
+
+class _Strong:
+    """The words of a language as patterns."""
+
+    def __init__(self, language: str) -> None:
+        words = STRONG_WORDS[language]
+        self.families: tuple[Family, ...] = words.families
+        self._claims = [_pattern(family.words) for family in words.families]
+        self._states = [
+            _pattern(f"{family.words} | {family.also}" if family.also else family.words) for family in words.families
+        ]
+        self._neutral = _pattern(words.neutral)
+        self._denials = _pattern(words.denials)
+        self._hedges = _pattern(words.hedges)
+        self._borders = _pattern(words.borders)
+        self._stop = words.stop
+
+    def claimed(self, text: str) -> list[_Word]:
+        """The words that claim something strong, in order; of two that overlap the longer."""
+        found = self._found(self._claims, text)
+        kept: list[_Word] = []
+        for one in sorted(found, key=lambda w: (w.start - w.end, w.start)):
+            if all(one.end <= other.start or other.end <= one.start for other in kept):
+                kept.append(one)
+        return sorted(kept, key=lambda w: w.start)
+
+    def stated(self, text: str) -> list[_Word]:
+        """The words that say such a thing, one family's beside another's."""
+        return self._found(self._states, text)
+
+    def _found(self, patterns: Sequence[re.Pattern[str]], text: str) -> list[_Word]:
+        neutral = [match.span() for match in self._neutral.finditer(text)]
+        return [
+            _Word(number, *match.span())
+            for number, pattern in enumerate(patterns)
+            for match in pattern.finditer(text)
+            if not any(start <= match.start() and match.end() <= end for start, end in neutral)
+        ]
+
+    def is_said(self, text: str, word: _Word) -> bool:
+        """Whether the clause around a word neither denies nor hedges it."""
+        start, end = self._clause(text, word)
+        around = [m for m in self._hedges.finditer(text, start, end) if m.end() <= word.start or m.start() >= word.end]
+        if around:
+            return False
+        if self.families[word.family].negative:
+            return True
+        return not any(
+            denial.end() <= word.start and len(_TOPIC.findall(text, denial.end(), word.start)) < _REACH
+            for denial in self._denials.finditer(text, start, end)
+        )
+
+    def _clause(self, text: str, word: _Word) -> tuple[int, int]:
+        start, end = 0, len(text)
+        for pattern in (_CLAUSE_END, self._borders):
+            for match in pattern.finditer(text):
+                if match.end() <= word.start:
+                    start = max(start, match.end())
+                elif match.start() >= word.end:
+                    end = min(end, match.start())
+                    break
+        return start, end
+
+    def topics(self, text: str) -> frozenset[str]:
+        """What a sentence is about: its words of four letters or more and its figures, without endings."""
+        strong = [(one.start, one.end) for one in self._found(self._claims, text)]
+        return frozenset(
+            match[0][:_STEM]
+            for match in _TOPIC.finditer(text)
+            if (len(match[0]) > 3 or match[0][0].isdigit())
+            and match[0] not in self._stop
+            and not any(start <= match.start() < end for start, end in strong)
+        )
+
+
+@lru_cache(maxsize=8)
+def _strong(language: str) -> _Strong | None:
+    return _Strong(language) if language in STRONG_WORDS else None
+
+
+def _pattern(phrases: str) -> re.Pattern[str]:
+    kept = sorted((phrase for phrase in phrases.split(" | ") if phrase), key=len, reverse=True)
+    return re.compile(rf"(?<![\w-])(?:{'|'.join(kept)})(?![\w-])".replace(" ", r"\s+"))

@@ -1,0 +1,257 @@
+"""What a claim has and its source does not: worked out by hand, and counted on the shipped claims."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from opik_checkembed.benchmarks.claims_data import load_claims
+from opik_checkembed.functional.absolute_words import STRONG_WORDS
+from opik_checkembed.functional.grounding import Finding, SourceFacts, absolute_wording, unsupported_specifics
+
+SOURCE = (
+    'Marie Curie was born in Warsaw on 7 November 1867. The road is 5 km long. She said: "Nothing in the 1,500 letters '
+    'of May 1921 is to be feared." The prize was worth $3.5 million, of which Pierre Curie received 20 %.'
+)
+
+
+def listed(claim: str, source: str = SOURCE, **options: str) -> list[tuple[str, str]]:
+    return [(one.kind, one.text) for one in unsupported_specifics(claim, source, **options)]
+
+
+def wording(claim: str, source: str, language: str = "en") -> list[tuple[str, str]]:
+    return [(one.kind, one.text) for one in absolute_wording(claim, source, language=language)]
+
+
+# --- specifics ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "Marie Curie was born in Warsaw on Nov. 7, 1867.",
+        "She was born in November 1867.",
+        "Curie is from Warsaw.",
+        "The road is five kilometres long.",
+        "The prize was 3,500,000 dollars.",
+        "Pierre Curie got 20 percent.",
+        "In 1921 there were 1500 letters.",  # within the source's quotation
+        'She said that "nothing in the 1,500 letters" is to be feared.',
+        "Er hat ٥ km.",
+        "Nothing to be listed here.",
+        "",
+    ],
+)
+def test_what_means_the_same_is_supported(claim: str) -> None:
+    assert listed(claim) == []
+
+
+@pytest.mark.parametrize(
+    ("claim", "found"),
+    [
+        ("The road is 6 km long.", [("number", "6 km")]),
+        ("The road is 5 miles long.", [("unit", "5 miles")]),
+        ("The prize was worth €3.5 million.", [("unit", "€3.5 million")]),
+        ("She was born on 8 November 1867.", [("date", "8 November 1867")]),
+        ("Irène Curie was born in Paris.", [("name", "Irène Curie"), ("name", "Paris")]),
+        ("She worked with Henri Becquerel, and Becquerel agreed.", [("name", "Henri Becquerel")]),
+        ('She said: "All letters are lost."', [("quotation", "All letters are lost")]),
+        (
+            "It is in file AB-1234 at https://example.org/x.",
+            [("identifier", "AB-1234"), ("url", "https://example.org/x")],
+        ),
+    ],
+)
+def test_what_the_source_lacks_is_listed_by_kind(claim: str, found: list[tuple[str, str]]) -> None:
+    assert listed(claim) == found
+
+
+def test_a_finding_says_where_it_is() -> None:
+    claim = "The road to Oslo is 5 miles long."
+    first, second = unsupported_specifics(claim, SOURCE)
+    assert (claim[slice(*first.span)], claim[slice(*second.span)]) == ("Oslo", "5 miles")
+    assert second.to_dict() == {"kind": "unit", "start": 20, "end": 27, "text": "5 miles"}
+
+
+def test_a_name_within_a_longer_one_occurs_in_the_source() -> None:
+    assert listed("It is in Indiana.", "The Indiana Pacers won.") == []
+    # So does the singular of a plural, and what is written with a hyphen or without.
+    assert listed("Open on Saturdays, with Wi-Fi and Tex Mex.", "Saturday: WiFi, Tex-Mex") == []
+    assert listed("It has TexMex.", "It has Tex-Mex.") == []
+    assert listed("It is in the US.", "Is u a letter?") == [("name", "US")]
+    assert listed("It is in Rome-Paris.", "It is in Rome.") == [("name", "Rome-Paris")]
+    # Another person of that last name is none that the source has.
+    assert listed("By Eve Curie.", "Marie Curie won.") == [("name", "Eve Curie")]
+
+
+def test_the_passages_count_as_one_source_and_what_was_asked_needs_no_support() -> None:
+    source = SourceFacts(["Ada Lovelace wrote it.", "It was in 1843."])
+    assert source.lacking("Ada Lovelace wrote it in 1843.") == []
+    assert listed("In 1999 Ada wrote to Turing.", "Ada wrote.") == [("date", "1999"), ("name", "Turing")]
+    assert listed("In 1999 Ada wrote to Turing.", "Ada wrote.", known="Did she know Turing in 1999?") == []
+
+
+def test_the_language_decides_how_figures_are_read() -> None:
+    assert listed("Es waren 1.500 Briefe.", "1500 Briefe", language="de") == []
+    assert listed("There were 1.500 letters.", "1500 letters") == [("number", "1.500")]
+
+
+def test_a_long_source_is_read_to_its_end() -> None:
+    passages = [f"Report {n}: engineer Ada Smith{n} counted {n * 7919} screws in {1000 + n}." for n in range(600)]
+    source = SourceFacts([*passages, "Zora Quill paid $12.75 million."])
+    assert source.lacking("Zora Quill paid $12.75 million to Nobody Else.") == [Finding("name", 34, 45, "Nobody Else")]
+    assert [one.text for one in source.stronger("Zora Quill always paid.")] == ["always"]
+    assert SourceFacts(source.passages) == source
+
+
+# --- wording ------------------------------------------------------------------------------------------------
+
+WEBB = (
+    "Webb's coronagraph blocks the light of the star, and the team used it for this discovery. No other telescope "
+    "was tried."
+)
+
+
+def test_the_case_that_self_consistency_missed() -> None:
+    claim = (
+        "Webb's coronagraph technology enabled this discovery, which would have been completely impossible with any "
+        "other existing telescope."
+    )
+    assert wording(claim, WEBB) == [("causal", "enabled"), ("absolute", "completely"), ("absolute", "impossible")]
+
+
+@pytest.mark.parametrize(
+    ("claim", "kind", "word"),
+    [
+        ("It is the only telescope of the star.", "absolute", "only"),
+        ("The team is the first to see the star.", "absolute", "first"),
+        ("The star is always seen by the team.", "absolute", "always"),
+        ("The star was never seen by the team.", "absolute", "never"),
+        ("All telescopes saw the star.", "absolute", "All"),
+        ("None of the team saw the star.", "absolute", "None"),
+        ("It is an unprecedented discovery of a star.", "absolute", "unprecedented"),
+        ("The star is unique to the telescope.", "absolute", "unique"),
+        ("It is the largest star of the team.", "superlative", "largest"),
+        ("The light caused the discovery of the star.", "causal", "caused"),
+        ("The discovery was due to the light of the star.", "causal", "due to"),
+        ("The light led the team to the star.", "causal", "led the team to"),
+        ("The coronagraph prevented light of the star.", "causal", "prevented"),
+        ("The discovery proved that the star has light.", "certainty", "proved"),
+        ("A discovery with the coronagraph is guaranteed by the star.", "certainty", "guaranteed"),
+    ],
+)
+def test_a_word_that_the_source_does_not_have_is_listed(claim: str, kind: str, word: str) -> None:
+    source = "The team saw the light of a star with the coronagraph of the telescope and told of the discovery."
+    assert wording(claim, source) == [(kind, word)]
+
+
+@pytest.mark.parametrize(
+    ("claim", "source"),
+    [
+        # Another form, or another word of the family.
+        ("Rain caused the flood of the valley.", "The valley was in flood because of the rain."),
+        ("The bridge was closed because of ice.", "Ice on the bridge led the police to close it."),
+        ("It is the sole bridge over the Elbe.", "The only bridge over the Elbe is closed."),
+        # Denied or hedged in the claim.
+        ("It is not the only bridge over the Elbe.", "It is a bridge over the Elbe."),
+        ("Rain may have caused the flood of the valley.", "There was rain before the flood of the valley."),
+        ("It is one of the first bridges over the Elbe.", "It is an early bridge over the Elbe."),
+        # No strong words at all.
+        ("After all, the bridge is at least first-rate and at most old.", "The bridge is old."),
+    ],
+)
+def test_what_the_source_says_or_the_claim_does_not_is_not_listed(claim: str, source: str) -> None:
+    assert wording(claim, source) == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "Rain may have caused the flood of the valley.",
+        "The rain was not the cause of the flood of the valley.",
+        "The cause of the flood of the valley has not been determined; there was rain.",
+        "Wind caused a fire in the hills. In the valley there were rain and a flood.",
+        "",
+    ],
+)
+def test_a_source_that_denies_or_hedges_or_speaks_of_something_else_does_not_say_it(source: str) -> None:
+    assert wording("Rain caused the flood of the valley.", source) == [("causal", "caused")]
+
+
+def test_of_words_that_overlap_the_longer_is_listed() -> None:
+    source = "The bridge fell in frost."
+    assert wording("The first-ever frost made the bridge fall.", source) == [("absolute", "first-ever")]
+    # A clause does not end within a phrase.
+    assert wording("The frost led bridge and road to fall.", source) == [("causal", "led bridge and road to")]
+
+
+@pytest.mark.parametrize(
+    ("language", "claim", "source", "found"),
+    [
+        (
+            "de",
+            "Nur die Brücke wurde völlig zerstört, weil der Fluss stieg.",
+            "Die Brücke wurde zerstört, als der Fluss stieg.",
+            [("absolute", "Nur"), ("absolute", "völlig"), ("causal", "weil")],
+        ),
+        ("de", "Die Studie beweist die Wirkung.", "Die Studie belegt die Wirkung.", []),
+        ("de", "Es ist der größte Fluss des Landes.", "Der Fluss des Landes ist lang.", [("superlative", "größte")]),
+        (
+            "fr",
+            "Le médicament a toujours guéri tous les patients, ce qui prouve son efficacité.",
+            "Le médicament a guéri des patients.",
+            [("absolute", "toujours"), ("absolute", "tous"), ("certainty", "prouve")],
+        ),
+        ("fr", "La pluie a causé la crue.", "La crue est due à la pluie : elle a été provoquée par elle.", []),
+        (
+            "es",
+            "La lluvia causó la crecida porque nunca había llovido.",
+            "Hubo lluvia y crecida.",
+            [("causal", "causó"), ("causal", "porque"), ("absolute", "nunca")],
+        ),
+        ("it", "È l'unico ponte, perché nessun altro esiste.", "Un ponte.", []),
+    ],
+)
+def test_other_languages(language: str, claim: str, source: str, found: list[tuple[str, str]]) -> None:
+    assert wording(claim, source, language) == found
+
+
+@pytest.mark.parametrize("language", STRONG_WORDS)
+def test_every_word_list_is_of_folded_patterns(language: str) -> None:
+    words = STRONG_WORDS[language]
+    for text in (words.neutral, words.denials, words.hedges, words.borders, *(f.words for f in words.families)):
+        assert text == text.strip()
+        assert not {"", "|"} & {phrase.strip() for phrase in text.split(" | ")}
+        assert not set("àáâäèéêëìíîïòóôöùúûüçñ") & set(text)
+
+
+# --- both ---------------------------------------------------------------------------------------------------
+
+
+TEXTS = st.text(max_size=200) | st.text(st.sampled_from("ab AB12.,:;'\"“”()%$€-–/\n5kmé年月"), max_size=60)
+
+
+@given(TEXTS, TEXTS)
+def test_findings_are_places_in_the_claim_and_a_source_supports_itself(claim: str, source: str) -> None:
+    facts = SourceFacts([source])
+    for one in (*facts.lacking(claim), *facts.stronger(claim)):
+        assert claim[one.start : one.end] == one.text
+        assert one.text
+    assert facts.lacking(source) == []
+
+
+def test_on_the_shipped_claims() -> None:
+    claims = load_claims()
+    sources = {one.doc_id: SourceFacts([one.source_text]) for one in claims.documents}
+    specific, strong = Counter[str](), Counter[str]()
+    for claim in claims.claims:
+        source = sources[claim.doc_id]
+        specific[claim.category] += bool(source.lacking(claim.text))
+        strong[claim.category] += bool(source.stronger(claim.text))
+
+    # Of 11 changed numbers, 10 invented names, 25 causal injections and 86 controls.
+    assert specific == {"numerical": 11, "entity": 10, "causal": 0, "supported": 1}
+    assert strong == {"numerical": 1, "entity": 0, "causal": 17, "supported": 2}
