@@ -40,6 +40,16 @@ _TOKEN = re.compile(rf"[{_CJK}]|[^\W{_CJK}_]+(?:['’][^\W{_CJK}_]+)*|[^\w\s]|_"
 _FENCES = ("```", "~~~")
 
 
+def tokens_of(text: str) -> int:
+    """How many tokens the rules count in a text; see `RuleSplitter`.
+
+    Example:
+        >>> tokens_of("It's 5 km. 東京")
+        6
+    """
+    return len(_TOKEN.findall(text))
+
+
 class RuleSplitter:
     """`opik_checkembed.text.sentences`: blocks first, then `sentencex`. Needs no model.
 
@@ -71,7 +81,7 @@ class RuleSplitter:
         for span in sentences(text, self.language):
             piece = span.of(text)
             if not piece.startswith(_FENCES):
-                found.append(Sentence(span.start, span.end, len(_TOKEN.findall(piece))))
+                found.append(Sentence(span.start, span.end, tokens_of(piece)))
         return found
 
     def __repr__(self) -> str:

@@ -11,31 +11,21 @@ import re
 import string
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from os import PathLike
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from opik_checkembed.errors import ConfigurationError, ModelError, OpikCheckEmbedError
 from opik_checkembed.functional.verdict import Reading, Verdict, read_verdict
-from opik_checkembed.samples.budget import Budget
-from opik_checkembed.samples.litellm_sampler import LiteLLMSampler
-from opik_checkembed.samples.pool import DEFAULT_MAX_CONCURRENCY
-from opik_checkembed.samples.retry import Retry
-from opik_checkembed.samples.sample import Origin, Sample, SampleSet, Status
-from opik_checkembed.samples.store import SampleStore
+from opik_checkembed.models.replies import LLMReplies, replies_bill
+from opik_checkembed.samples.sample import Sample, SampleSet, Status
 from opik_checkembed.wording import shortened
 
 if TYPE_CHECKING:
     from opik.evaluation.models import OpikBaseModel
 
-    from opik_checkembed.samples.collector import Collecting
-    from opik_checkembed.samples.opik_model_sampler import OpikModelSampler
-
 # Room for "**Final answer:** No" in any tokenizer, and for little else that costs.
 _MAX_TOKENS = 16
-# As many as every provider gives that gives any; they hold all spellings of yes and no that carry weight.
-_TOP_LOGPROBS = 5
 
 _FAILED = "the call failed"
 _EMPTY = "the reply is empty"
@@ -87,14 +77,10 @@ class LLMJudge:
 
     Args:
         model: A litellm name or an `OpikBaseModel`.
-        temperature: 0 by default; None leaves it to the model.
-        store: See `LiteLLMSampler`.
-        budget: See `LiteLLMSampler`.
-        timeout: Seconds one call may take, 60 by default; a model object has its own.
-        max_concurrency: See `LiteLLMSampler`.
-        retry: See `LiteLLMSampler`.
-        **parameters: Completion and connection parameters. By default `max_tokens=16` (a reasoning model needs more)
-            and, where replies can bring them, `logprobs=True, top_logprobs=5`; None leaves one out.
+        **asking: `temperature` (0 by default; None leaves it to the model), `timeout` in seconds (60 by default; a
+            model object has its own), `store`, `budget`, `max_concurrency` and `retry` as `LiteLLMSampler` has them,
+            and completion and connection parameters. By default `max_tokens=16` (a reasoning model needs more) and,
+            where replies can bring them, `logprobs=True, top_logprobs=5`; None leaves one out.
 
     Raises:
         ConfigurationError: An argument cannot work.
@@ -104,47 +90,9 @@ class LLMJudge:
         LLMJudge('gpt-4o-mini')
     """
 
-    def __init__(
-        self,
-        model: str | OpikBaseModel,
-        *,
-        temperature: float | None = 0.0,
-        store: SampleStore | str | PathLike[str] | None = "default",
-        budget: Budget | None = None,
-        timeout: float | None = None,
-        max_concurrency: int = DEFAULT_MAX_CONCURRENCY,
-        retry: Retry | None = None,
-        **parameters: Any,
-    ) -> None:
-        shared: dict[str, Any] = {
-            "temperature": temperature,
-            "store": store,
-            "budget": budget,
-            "max_concurrency": max_concurrency,
-            "retry": retry,
-        }
-        self._sampler: LiteLLMSampler | OpikModelSampler
-        if isinstance(model, str):
-            if timeout is not None:
-                shared["timeout"] = timeout
-            self._sampler = LiteLLMSampler(model, **shared, **_asked(parameters, logprobs=True))
-            self.model = model
-            return
-        from opik.evaluation.models import LiteLLMChatModel, OpikBaseModel
-
-        from opik_checkembed.samples.opik_model_sampler import OpikModelSampler
-
-        if not isinstance(model, OpikBaseModel):
-            raise ConfigurationError(
-                "a judge is a name that litellm routes, like 'gpt-4o-mini', an OpikBaseModel, or an object with "
-                f"read(prompts), not {type(model).__name__}"
-            )
-        if timeout is not None:
-            raise ConfigurationError("timeout cannot be changed for a model object; construct the model with it")
-        # The text of any other model brings none, and its methods need not know the parameters.
-        asked = _asked(parameters, logprobs=isinstance(model, LiteLLMChatModel))
-        self._sampler = OpikModelSampler(model, **shared, **asked)
-        self.model = model.model_name
+    def __init__(self, model: str | OpikBaseModel, **asking: Any) -> None:
+        self._llm = LLMReplies(model, role="judge", reply_tokens=_MAX_TOKENS, weighed=True, **asking)
+        self.model = self._llm.model
 
     def __repr__(self) -> str:
         return f"LLMJudge({self.model!r})"
@@ -156,31 +104,7 @@ class LLMJudge:
             ReplayMiss: The store replays and lacks a reply.
             StoreError: The store cannot be read.
         """
-        begun = {prompt: self._begin(prompt) for prompt in dict.fromkeys(prompts)}
-        read: dict[str, JudgeReading] = {}
-        found = []
-        for prompt in prompts:
-            if prompt in read:
-                # Asked once, paid for once.
-                found.append(_seen_again(read[prompt]))
-            else:
-                read[prompt] = _reading(begun[prompt].result())
-                found.append(read[prompt])
-        return found
-
-    def _begin(self, prompt: str) -> Collecting:
-        # One message, and no system prompt: not every chat template or `generate_string` takes one.
-        fields = {"messages": [{"role": "user", "content": prompt}]}
-        if isinstance(self._sampler, LiteLLMSampler):
-            return self._sampler.begin(fields, 1, span="judge")
-        return self._sampler.begin(fields, 1)
-
-
-def _asked(parameters: Mapping[str, Any], *, logprobs: bool) -> dict[str, Any]:
-    own: dict[str, Any] = {} if parameters.get("max_completion_tokens") else {"max_tokens": _MAX_TOKENS}
-    if logprobs and parameters.get("logprobs", True):
-        own |= {"logprobs": True, "top_logprobs": _TOP_LOGPROBS}
-    return {name: value for name, value in {**own, **parameters}.items() if value is not None}
+        return [_reading(drawn) for drawn in self._llm.ask(prompts)]
 
 
 def _reading(drawn: SampleSet) -> JudgeReading:
@@ -200,12 +124,6 @@ def _reading(drawn: SampleSet) -> JudgeReading:
         unread if read.verdict is Verdict.UNREADABLE else None,
         notes=drawn.notes,
     )
-
-
-def _seen_again(reading: JudgeReading) -> JudgeReading:
-    sample = reading.sample
-    asked = sample is not None and sample.origin is Origin.ASKED
-    return replace(reading, sample=sample.seen_as(Origin.SHARED)) if sample and asked else reading
 
 
 def ask_judge(judge: Judge, prompts: Sequence[str]) -> list[JudgeReading]:
@@ -254,20 +172,11 @@ def judging_bill(readings: Sequence[JudgeReading]) -> dict[str, Any]:
         and `cost_usd` of this run (None when a price is unknown), `prompt_tokens` and `completion_tokens` of those
         calls, `from_store`, `model` (as the provider named it) and `dropped` (parameters the provider rejected).
     """
-    samples = tuple(one.sample for one in readings if one.sample)
-    drawn = SampleSet(samples, len(readings))
-    paid = [sample.usage for sample in samples if sample.origin is Origin.ASKED and sample.usage]
     return {
         "verdicts": len(readings),
         "unread": sum(one.verdict is Verdict.UNREADABLE for one in readings),
         "by_logprobs": sum(one.p_yes is not None for one in readings),
-        "calls": drawn.calls,
-        "cost_usd": drawn.cost_usd,
-        "prompt_tokens": sum(usage.prompt_tokens or 0 for usage in paid),
-        "completion_tokens": sum(usage.completion_tokens or 0 for usage in paid),
-        "from_store": sum(sample.origin is Origin.STORE for sample in samples),
-        "model": next((sample.model for sample in samples if sample.model), None),
-        "dropped": sorted({name for sample in samples for name in sample.dropped}),
+        **replies_bill([one.sample for one in readings if one.sample]),
     }
 
 

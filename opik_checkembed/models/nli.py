@@ -477,6 +477,20 @@ class SharedNLI:
             at += count
         return readings
 
+    def count(self, texts: Sequence[str]) -> list[int]:
+        """The texts' tokens as the model counts them; words and marks where it does not say.
+
+        Raises:
+            ModelUnavailable: The model cannot be loaded.
+            ModelError: It failed.
+        """
+        model = self.model
+        if isinstance(model, CountsTokens):
+            return self._asked(lambda: model.count(texts))
+        from opik_checkembed.splitters import tokens_of
+
+        return [tokens_of(text) for text in texts]
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.model!r})"
 

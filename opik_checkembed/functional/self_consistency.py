@@ -1,0 +1,110 @@
+"""Claims held against answers to the same question: in how many of them does each come back?
+
+Source: the published 132-claim comparison's Method A: the share of five regenerated answers that mention a claim or
+directly support it; flagged at an agreement of .40 or less.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from opik_checkembed.functional.claims import Claim
+from opik_checkembed.functional.selfcheck import Aggregate, Passage
+
+# Likelier than not.
+_SUPPORTS = 0.5
+
+
+@dataclass(frozen=True)
+class ClaimAgreement:
+    """One claim and the samples.
+
+    Attributes:
+        claim: The claim.
+        per_sample: Probability that each sample supports it, 0 to 1; None where that could not be read.
+        against: The sample that supports it least, and the place there that is nearest to it; None where none is.
+        support: The sample that supports it most.
+    """
+
+    claim: Claim
+    per_sample: tuple[float | None, ...]
+    against: Passage | None = None
+    support: Passage | None = None
+
+    @property
+    def agreement(self) -> float | None:
+        """Share of the samples that likelier than not support it, 0 to 1; None when none could be read.
+
+        Example:
+            >>> ClaimAgreement(Claim("It rains."), (0.9, 0.2, None)).agreement
+            0.5
+        """
+        known = [p for p in self.per_sample if p is not None]
+        return sum(p >= _SUPPORTS for p in known) / len(known) if known else None
+
+
+@dataclass(frozen=True)
+class SelfConsistencyResult:
+    """The claims of an answer, held against its samples.
+
+    Attributes:
+        claims: In the order of the answer.
+        threshold: A claim is flagged at this agreement or less.
+        aggregate: "mean", the share of claims that are flagged; or "max", 1 - the smallest agreement.
+    """
+
+    claims: tuple[ClaimAgreement, ...]
+    threshold: float = 0.4
+    aggregate: Aggregate = "mean"
+
+    @property
+    def flagged(self) -> tuple[ClaimAgreement, ...]:
+        """The claims that too few samples support."""
+        return tuple(one for one in self.claims if one.agreement is not None and one.agreement <= self.threshold)
+
+    @property
+    def value(self) -> float | None:
+        """0 (consistent) to 1; None when no claim could be judged."""
+        known = [one.agreement for one in self.claims if one.agreement is not None]
+        if not known:
+            return None
+        return len(self.flagged) / len(known) if self.aggregate == "mean" else 1.0 - min(known)
+
+    @property
+    def worst(self) -> ClaimAgreement | None:
+        """The claim with the least agreement, the first of equals; None when no claim could be judged."""
+        known = [one for one in self.claims if one.agreement is not None]
+        return min(known, key=lambda one: one.agreement or 0.0, default=None)
+
+    def rethreshold(self, threshold: float) -> SelfConsistencyResult:
+        """The same findings read with another threshold."""
+        return replace(self, threshold=threshold)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as JSON-ready values.
+
+        Returns:
+            `aggregate`, `value`, `threshold`, `worst` (a position) and `claims`, each with `text`, `start`, `end`,
+            `agreement`, `score` (1 - agreement), `flagged`, `per_sample`, `against` and `support`.
+        """
+        worst = self.worst
+        flagged = self.flagged
+        return {
+            "aggregate": self.aggregate,
+            "value": self.value,
+            "threshold": self.threshold,
+            "worst": None if worst is None else next(i for i, one in enumerate(self.claims) if one is worst),
+            "claims": [
+                {
+                    **asdict(one.claim),
+                    "agreement": one.agreement,
+                    "score": None if one.agreement is None else 1.0 - one.agreement,
+                    "flagged": any(one is other for other in flagged),
+                    "per_sample": list(one.per_sample),
+                    "against": None if one.against is None else asdict(one.against),
+                    "support": None if one.support is None else asdict(one.support),
+                }
+                for one in self.claims
+            ],
+        }
