@@ -14,8 +14,8 @@ import torch
 transformers: Any = importlib.import_module("transformers")
 
 
-def save_deberta(folder: Path, texts: Sequence[str]) -> str:
-    """Save a random DeBERTa-v2 of two labels, with a sentencepiece model trained on the texts; returns where."""
+def save_deberta(folder: Path, texts: Sequence[str], labels: Sequence[str] = ("entailment", "contradiction")) -> str:
+    """Save a random DeBERTa-v2 with a sentencepiece model trained on the texts; returns where."""
     sentencepiece = importlib.import_module("sentencepiece")
     told = folder / "texts.txt"
     told.write_text("\n".join(texts), encoding="utf-8")
@@ -35,7 +35,7 @@ def save_deberta(folder: Path, texts: Sequence[str]) -> str:
         max_position_embeddings=512, relative_attention=True, position_biased_input=False, position_buckets=32,
         pos_att_type=["p2c", "c2p"], norm_rel_ebd="layer_norm", share_att_key=True, type_vocab_size=0,
         pooler_dropout=0, pooler_hidden_size=24, pooler_hidden_act="gelu", initializer_range=0.4,
-        id2label={0: "entailment", 1: "contradiction"}, label2id={"entailment": 0, "contradiction": 1},
+        id2label=dict(enumerate(labels)), label2id={label: place for place, label in enumerate(labels)},
     )  # fmt: skip
     transformers.DebertaV2ForSequenceClassification(config).save_pretrained(model)
     return str(model)

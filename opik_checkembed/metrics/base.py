@@ -39,10 +39,47 @@ class _Unset:
         return "<unset>"
 
 
-_UNSET: Any = _Unset()
+UNSET: Any = _Unset()
 
 
-class SampledMetric(BaseMetric):
+class ItemMetric(BaseMetric):
+    """Base of all metrics here: one that cannot score an item says why, and raises nothing.
+
+    Args:
+        name: The score's name; None for the metric's own.
+        track: Whether Opik logs the metric's span.
+        project_name: See Opik's `BaseMetric`.
+    """
+
+    higher_is_better: ClassVar[bool]
+    default_name: ClassVar[str]
+    bounded: bool = True
+    """Whether its scores lie between 0 and 1."""
+
+    def __init__(self, name: str | None = None, *, track: bool = True, project_name: str | None = None) -> None:
+        self._said: set[type[Exception]] = set()
+        self._said_lock = threading.Lock()
+        super().__init__(name=name or self.default_name, track=track, project_name=project_name)
+
+    def failed(
+        self, error: Exception, samples: SampleSet | None = None, evidence: Mapping[str, Any] | None = None
+    ) -> ScoreResult:
+        """A failed score with its reason; what was bought before it failed was still paid for, and is named."""
+        self._say_once(error)
+        bought = {} if samples is None else {"samples": samples.to_dict()}
+        metadata = {**({"evidence": dict(evidence)} if evidence else {}), **bought}
+        return ScoreResult(name=self.name, value=0.0, reason=str(error), metadata=metadata or None, scoring_failed=True)
+
+    def _say_once(self, error: Exception) -> None:
+        """A field missing from every item is worth one line in the log, not one for each item."""
+        with self._said_lock:
+            first = type(error) not in self._said
+            self._said.add(type(error))
+        if first:
+            _LOGGER.warning("%s could not score an item (said once for this kind of failure): %s", self.name, error)
+
+
+class SampledMetric(ItemMetric):
     """Base of the metrics that ask the tracked model again and compare its answers.
 
     Args:
@@ -67,11 +104,7 @@ class SampledMetric(BaseMetric):
         ConfigurationError: An argument cannot work; says what to do.
     """
 
-    higher_is_better: ClassVar[bool]
-    default_name: ClassVar[str]
     fewest_samples: ClassVar[int] = 2
-    bounded: bool = True
-    """Whether its scores lie between 0 and 1."""
 
     def __init__(
         self,
@@ -82,12 +115,12 @@ class SampledMetric(BaseMetric):
         min_samples: int = 2,
         sampler: Sampler | None = None,
         request_from: str = "fields",
-        temperature: float | None = _UNSET,
+        temperature: float | None = UNSET,
         model_parameters: Mapping[str, Any] | None = None,
-        store: SampleStore | str | PathLike[str] | None = _UNSET,
+        store: SampleStore | str | PathLike[str] | None = UNSET,
         budget: Budget | None = None,
-        timeout: float = _UNSET,
-        max_concurrency: int = _UNSET,
+        timeout: float = UNSET,
+        max_concurrency: int = UNSET,
         track: bool = True,
         project_name: str | None = None,
     ) -> None:
@@ -103,23 +136,21 @@ class SampledMetric(BaseMetric):
             {
                 "temperature": temperature,
                 "store": store,
-                "budget": _UNSET if budget is None else budget,
+                "budget": UNSET if budget is None else budget,
                 "timeout": timeout,
                 "max_concurrency": max_concurrency,
             },
             model_parameters,
         )
-        self._said: set[type[Exception]] = set()
-        self._said_lock = threading.Lock()
         if request_from == "trace":
             # Opik hands a metric the task's span only if its `score` has a parameter of this name.
             object.__setattr__(self, "score", self._score_with_task_span)
-        super().__init__(name=name or self.default_name, track=track, project_name=project_name)
+        super().__init__(name, track=track, project_name=project_name)
 
     def score(
         self,
         input: Any = None,
-        output: Any = _UNSET,
+        output: Any = UNSET,
         context: Any = None,
         reference: Any = None,
         **fields: Any,
@@ -139,12 +170,12 @@ class SampledMetric(BaseMetric):
             Scores, or one failed score (`scoring_failed=True`) whose reason says what to do.
         """
         named = {"input": input, "context": context, "reference": reference}
-        return self._scores(_given(output, {**{k: v for k, v in named.items() if v is not None}, **fields}))
+        return self._scores(given_fields(output, {**{k: v for k, v in named.items() if v is not None}, **fields}))
 
     def _score_with_task_span(
-        self, output: Any = _UNSET, task_span: Any = None, **fields: Any
+        self, output: Any = UNSET, task_span: Any = None, **fields: Any
     ) -> ScoreResult | list[ScoreResult]:
-        return self._scores(_given(output, fields), task_span)
+        return self._scores(given_fields(output, fields), task_span)
 
     @abstractmethod
     def judge(self, output: str, samples: SampleSet, fields: Fields) -> list[ScoreResult]:
@@ -154,14 +185,14 @@ class SampledMetric(BaseMetric):
             ItemError: It cannot be scored.
         """
 
-    def _scores(self, fields: dict[str, Any], task_span: Any = _UNSET) -> ScoreResult | list[ScoreResult]:
+    def _scores(self, fields: dict[str, Any], task_span: Any = UNSET) -> ScoreResult | list[ScoreResult]:
         samples: SampleSet | None = None
         try:
             output, notes = judged_output(fields)
             if status_of(output) is Status.REFUSED:
                 raise AnswerError(f"the judged output is a refusal ({shortened(output)!r}): no claim to agree on")
             source: Sampler = GivenSamples() if fields.get("samples") is not None else self.sampler
-            if task_span is not _UNSET and source is self.sampler:
+            if task_span is not UNSET and source is self.sampler:
                 fields = self._with_traced(fields, task_span)
             samples = source.draw(fields, self.num_samples).noting(notes)
             samples.require(self.min_samples)
@@ -202,26 +233,10 @@ class SampledMetric(BaseMetric):
             metadata={"evidence": dict(evidence), "samples": samples.to_dict()},
         )
 
-    def failed(
-        self, error: Exception, samples: SampleSet | None, evidence: Mapping[str, Any] | None = None
-    ) -> ScoreResult:
-        """A failed score with its reason; what was bought before it failed was still paid for, and is named."""
-        self._say_once(error)
-        bought = {} if samples is None else {"samples": samples.to_dict()}
-        metadata = {**({"evidence": dict(evidence)} if evidence else {}), **bought}
-        return ScoreResult(name=self.name, value=0.0, reason=str(error), metadata=metadata or None, scoring_failed=True)
 
-    def _say_once(self, error: Exception) -> None:
-        """A field missing from every item is worth one line in the log, not one for each item."""
-        with self._said_lock:
-            first = type(error) not in self._said
-            self._said.add(type(error))
-        if first:
-            _LOGGER.warning("%s could not score an item (said once for this kind of failure): %s", self.name, error)
-
-
-def _given(output: Any, fields: dict[str, Any]) -> dict[str, Any]:
-    return fields if output is _UNSET else {"output": output, **fields}
+def given_fields(output: Any, fields: dict[str, Any]) -> dict[str, Any]:
+    """The item's fields with the output among them, unless there is none."""
+    return fields if output is UNSET else {"output": output, **fields}
 
 
 def _whole(name: str, value: int, least: int) -> int:
@@ -238,7 +253,7 @@ def _sampler(
     given: dict[str, Any],
     parameters: Mapping[str, Any] | None,
 ) -> Sampler:
-    own = {name: value for name, value in given.items() if value is not _UNSET}
+    own = {name: value for name, value in given.items() if value is not UNSET}
     if parameters is not None and not isinstance(parameters, Mapping):
         raise ConfigurationError(
             f"model_parameters must be a dict like {{'max_tokens': 200}}, not {type(parameters).__name__}"

@@ -19,7 +19,7 @@ from opik_checkembed.calibration.apply import facts_of
 from opik_checkembed.calibration.combine import Calibrated, Combination, Combined, WeightedMean
 from opik_checkembed.calibration.model import Calibration
 from opik_checkembed.errors import ConfigurationError, ItemError
-from opik_checkembed.metrics.base import _UNSET, SampledMetric, _given
+from opik_checkembed.metrics.base import UNSET, SampledMetric, given_fields
 from opik_checkembed.results import finite, is_sample_set, merge_sample_sets
 from opik_checkembed.samples.sample import Origin, Sample, SampleSet
 
@@ -107,7 +107,7 @@ class EnsembleMetric(BaseMetric):
     def score(
         self,
         input: Any = None,
-        output: Any = _UNSET,
+        output: Any = UNSET,
         context: Any = None,
         reference: Any = None,
         **fields: Any,
@@ -118,12 +118,12 @@ class EnsembleMetric(BaseMetric):
             The ensemble's score and then those of the parts; failed ones (`scoring_failed=True`) say why.
         """
         named = {"input": input, "context": context, "reference": reference}
-        return self._scores(_given(output, {**{k: v for k, v in named.items() if v is not None}, **fields}))
+        return self._scores(given_fields(output, {**{k: v for k, v in named.items() if v is not None}, **fields}))
 
     def _score_with_task_span(
-        self, output: Any = _UNSET, task_span: Any = None, **fields: Any
+        self, output: Any = UNSET, task_span: Any = None, **fields: Any
     ) -> ScoreResult | list[ScoreResult]:
-        return self._scores(_given(output, fields), task_span)
+        return self._scores(given_fields(output, fields), task_span)
 
     def _scores(self, fields: dict[str, Any], task_span: Any = None) -> ScoreResult | list[ScoreResult]:
         # One after the other: the first draws the samples, the others find them.

@@ -1,0 +1,109 @@
+"""Metrics by a short name and options, as a command line or a settings file can say them."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import opik_checkembed
+from opik_checkembed.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from opik.evaluation.metrics import BaseMetric
+
+METRICS: Mapping[str, str] = MappingProxyType(
+    {
+        "checkembed": "CheckEmbedMetric",
+        "fact_recurrence": "FactRecurrenceMetric",
+        "selfcheck_api_prompt": "SelfCheckAPIPromptMetric",
+        "selfcheck_bertscore": "SelfCheckBERTScoreMetric",
+        "selfcheck_mqag": "SelfCheckMQAGMetric",
+        "selfcheck_ngram": "SelfCheckNgramMetric",
+        "selfcheck_nli": "SelfCheckNLIMetric",
+        "self_consistency": "SelfConsistencyMetric",
+        "source_nli": "SourceNLIMetric",
+    }
+)
+"""The package's public metric classes by short name."""
+
+
+def metric_of(text: str, **arguments: Any) -> BaseMetric:
+    """The metric that a text like "fact_recurrence" or "checkembed:embedder=lexical,num_samples=3" names.
+
+    Args:
+        text: NAME or NAME:OPTION=VALUE,..., the options being arguments of the metric's constructor. Values are JSON
+            where they can be read as such (3, 0.5, true, null), else text. A dot goes into an option that is a dict
+            (`model_parameters.max_tokens=200`).
+        **arguments: More arguments (`store`, `budget`, `model`, ...); an option of the text wins over one of these. A
+            metric that draws no samples is given those that it takes, and its judge, if it has one, `store` and
+            `budget`.
+
+    Raises:
+        ConfigurationError: There is no such name or option, or an option cannot work.
+
+    Example:
+        >>> metric = metric_of("fact_recurrence:num_samples=3", store=None)
+        >>> metric.name, metric.num_samples
+        ('fact_recurrence', 3)
+    """
+    name, options = parse_options(text)
+    if name not in METRICS:
+        raise ConfigurationError(f"there is no metric {name!r}; there are {', '.join(METRICS)}")
+    try:
+        metric = _made(getattr(opik_checkembed, METRICS[name]), arguments, options)
+    except TypeError as error:
+        raise ConfigurationError(f"{text!r}: {error}") from error
+    return metric
+
+
+def _made(kind: type[BaseMetric], arguments: Mapping[str, Any], options: Mapping[str, Any]) -> BaseMetric:
+    from opik_checkembed.metrics.base import SampledMetric
+
+    if issubclass(kind, SampledMetric):
+        return kind(**{**arguments, **options})
+    takes = inspect.signature(kind).parameters
+    given = {name: value for name, value in arguments.items() if name in takes}
+    if options.get("judge") is not None:
+        kept = {name: arguments[name] for name in ("store", "budget") if arguments.get(name) is not None}
+        given["judge_parameters"] = {**kept, **options.get("judge_parameters", {})}
+    return kind(**{**options, **given})
+
+
+def parse_options(text: str) -> tuple[str, dict[str, Any]]:
+    """The name and the options of a text like "checkembed:embedder=lexical,num_samples=3"; see `metric_of`.
+
+    Raises:
+        ConfigurationError: It is of another form.
+
+    Example:
+        >>> parse_options("checkembed:num_samples=3,model_parameters.max_tokens=9")
+        ('checkembed', {'num_samples': 3, 'model_parameters': {'max_tokens': 9}})
+    """
+    name, colon, rest = text.partition(":")
+    options: dict[str, Any] = {}
+    for pair in rest.split(",") if colon else []:
+        path, equals, value = pair.partition("=")
+        *outer, option = (part.strip() for part in path.split("."))
+        within: Any = options
+        for part in outer:
+            within = within.setdefault(part, {}) if isinstance(within, dict) else None
+        if not all((*outer, option, equals)) or not isinstance(within, dict):
+            raise ConfigurationError(f"{text!r} is not of the form NAME or NAME:OPTION=VALUE,OPTION=VALUE")
+        within[option] = value_of(value)
+    return name.strip(), options
+
+
+def value_of(text: str) -> Any:
+    """A value as JSON where it can be read as such (200, true, [..]), else the text.
+
+    Example:
+        >>> value_of("200"), value_of("gpt-4o-mini")
+        (200, 'gpt-4o-mini')
+    """
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text

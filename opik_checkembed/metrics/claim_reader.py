@@ -1,0 +1,210 @@
+"""The claims of an item: given by the dataset, the answer's sentences, or those that an LLM splits sentences into."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from opik_checkembed.errors import AnswerError, ConfigurationError
+from opik_checkembed.functional.claims import Claim, NoClaim, no_claim
+from opik_checkembed.functional.grounding import SourceFacts
+from opik_checkembed.models.judge import JudgePrompt
+from opik_checkembed.models.replies import LLMReplies, replies_bill
+from opik_checkembed.samples.request import Fields, judged_output
+from opik_checkembed.samples.sample import SampleSet, Status, status_of
+from opik_checkembed.splitters import Sentence, SentenceSplitter, splitter_of
+from opik_checkembed.wording import shortened
+
+if TYPE_CHECKING:
+    from opik.evaluation.models import OpikBaseModel
+
+ClaimsFrom = Literal["sentences", "llm"]
+
+SPLIT_PROMPT = (
+    "Sentence: {sentence}\n\nWrite down every statement that the sentence makes, each on a line of its own and as a "
+    "full sentence. Use the sentence's own words, leave nothing out and add nothing. If it makes only one statement, "
+    "repeat it.\n\nStatements:\n"
+)
+"""What an LLM is asked with `claims="llm"`."""
+
+# Shorter sentences hardly make two statements, and are not worth a call.
+_COMPOUND_TOKENS = 8
+_REPLY_TOKENS = 400
+_BULLET = re.compile(r"^\s*(?:[-*+•–—]|\(?\d{1,3}[.)]|#+)\s+")
+
+
+@dataclass(frozen=True)
+class ReadClaims:
+    """What is to be checked.
+
+    Attributes:
+        claims: At least one.
+        skipped: Sentences that are no claims, by the reason.
+        notes: What the score's reason must say.
+        bill: What splitting took, as `replies_bill` has it; None where no model was asked.
+    """
+
+    claims: tuple[Claim, ...]
+    skipped: Mapping[str, int]
+    notes: tuple[str, ...]
+    bill: Mapping[str, Any] | None = None
+
+
+class ClaimReader:
+    """Reads the claims of an item.
+
+    An item's own `claims` (a list of texts, or of objects with `text`) are taken as they are. Else the sentences of
+    its output are claims, but for questions, greetings, hedges, headings, remarks about the answer (see `no_claim`) and
+    fragments of fewer than `min_tokens` tokens. With "llm" a model splits sentences of eight tokens or more; each part
+    keeps its sentence's place. A sentence stays whole where the model's statements hold a name or number that it does
+    not have, or leave one out.
+
+    Args:
+        claims: "sentences" or "llm".
+        claims_model: A litellm name or `OpikBaseModel`; needed with "llm".
+        claims_parameters: See `LLMReplies`: completion and connection parameters, `store`, `budget`, ...
+        splitter: See `SelfCheckMetric`.
+        language: Language code for the rules.
+        min_tokens: See above.
+        max_claims: Claims beyond are not checked, which the reason says; None for no limit.
+
+    Raises:
+        ConfigurationError: An argument cannot work; says what to do.
+    """
+
+    def __init__(
+        self,
+        claims: ClaimsFrom = "sentences",
+        *,
+        claims_model: str | OpikBaseModel | None = None,
+        claims_parameters: Mapping[str, Any] | None = None,
+        splitter: SentenceSplitter | str | None = None,
+        language: str = "en",
+        min_tokens: int = 3,
+        max_claims: int | None = 100,
+    ) -> None:
+        if claims not in get_args(ClaimsFrom):
+            raise ConfigurationError(
+                f"claims must be 'sentences' or 'llm', not {claims!r}; claims of your own stand in the item's field "
+                "`claims`"
+            )
+        if (claims == "llm") != (claims_model is not None):
+            raise ConfigurationError("claims='llm' and claims_model= go together: name the model that splits sentences")
+        if claims_parameters and claims_model is None:
+            raise ConfigurationError("claims_parameters are for a claims_model")
+        if isinstance(min_tokens, bool) or not isinstance(min_tokens, int) or min_tokens < 1:
+            raise ConfigurationError(f"min_tokens must be a whole number of at least 1, not {min_tokens!r}")
+        if max_claims is not None and (
+            isinstance(max_claims, bool) or not isinstance(max_claims, int) or max_claims < 1
+        ):
+            raise ConfigurationError(f"max_claims must be a whole number of at least 1 or None, not {max_claims!r}")
+        self.language = language
+        self.min_tokens = min_tokens
+        self.max_claims = max_claims
+        self.splitter = splitter_of(splitter, language)
+        self._prompt = JudgePrompt(SPLIT_PROMPT, ["sentence"])
+        self._llm = (
+            None
+            if claims_model is None
+            else LLMReplies(
+                claims_model, role="claim splitter", **{"reply_tokens": _REPLY_TOKENS, **(claims_parameters or {})}
+            )
+        )
+
+    def read(self, fields: Fields) -> ReadClaims:
+        """The claims of an item.
+
+        Raises:
+            AnswerError: There is no output, it holds no claim, or `claims` is something else than a list of texts.
+            ItemError: A reply of the splitting model is missing in replay.
+        """
+        if fields.get("claims") is not None:
+            return self._limited(_given(fields), {}, ())
+        output, notes = judged_output(fields)
+        if status_of(output) is Status.REFUSED:
+            raise AnswerError(f"the judged output is a refusal ({shortened(output)!r}): it claims nothing to check")
+        found = self.splitter.split(output)
+        kinds = [self._kind(sentence, output) for sentence in found]
+        kept = [sentence for sentence, kind in zip(found, kinds, strict=True) if kind is None]
+        skipped = Counter(kind.value for kind in kinds if kind is not None)
+        if not kept:
+            raise AnswerError(f"the output holds no claim to check ({shortened(output)!r}){_listed(skipped)}")
+        if skipped:
+            many = f"{len(found) - len(kept)} of {len(found)} sentences claim nothing and were not checked"
+            notes = (*notes, f"{many}{_listed(skipped)}")
+        whole = [Claim(sentence.of(output), sentence.start, sentence.end) for sentence in kept]
+        if self._llm is None:
+            return self._limited(whole, skipped, notes)
+        claims, said, bill = self._split(self._llm, whole, kept)
+        return self._limited(claims, skipped, (*notes, *said), bill)
+
+    def _kind(self, sentence: Sentence, output: str) -> NoClaim | None:
+        kind = no_claim(sentence.of(output))
+        return NoClaim.FRAGMENT if kind is None and sentence.tokens < self.min_tokens else kind
+
+    def _limited(
+        self,
+        claims: Sequence[Claim],
+        skipped: Mapping[str, int],
+        notes: tuple[str, ...],
+        bill: Mapping[str, Any] | None = None,
+    ) -> ReadClaims:
+        kept = tuple(claims[: self.max_claims])
+        if len(kept) < len(claims):
+            notes = (*notes, f"only the first {len(kept)} of {len(claims)} claims were checked (max_claims)")
+        return ReadClaims(kept, dict(skipped), notes, bill)
+
+    def _split(
+        self, llm: LLMReplies, whole: Sequence[Claim], sentences: Sequence[Sentence]
+    ) -> tuple[list[Claim], tuple[str, ...], Mapping[str, Any]]:
+        asked = [place for place, sentence in enumerate(sentences) if sentence.tokens >= _COMPOUND_TOKENS]
+        drawn = llm.ask([self._prompt.fill(sentence=whole[place].text) for place in asked])
+        replies = dict(zip(asked, drawn, strict=True))
+        claims: list[Claim] = []
+        kept = 0
+        for place, claim in enumerate(whole):
+            parts = self._parts(claim.text, replies[place]) if place in replies else [claim.text]
+            kept += not parts
+            claims += [Claim(part, claim.start, claim.end) for part in parts or [claim.text]]
+        notes = (f"{kept} sentences were checked whole: the model's statements were not theirs",) if kept else ()
+        return claims, notes, replies_bill([sample for one in drawn for sample in one.samples])
+
+    def _parts(self, sentence: str, drawn: SampleSet) -> list[str]:
+        """A sentence's statements; none where the reply cannot be trusted."""
+        if not drawn.usable:
+            return []
+        lines = [_BULLET.sub("", line).strip() for line in drawn.usable[0].text.splitlines()]
+        parts = list(dict.fromkeys(line for line in lines if line and no_claim(line) is not NoClaim.HEADING))
+        if not parts or SourceFacts(parts, language=self.language).lacking(sentence):
+            return []
+        own = SourceFacts([sentence], language=self.language)
+        return [] if any(own.lacking(part) for part in parts) else parts
+
+
+def _given(fields: Fields) -> list[Claim]:
+    given = fields["claims"]
+    if isinstance(given, str) or not isinstance(given, Sequence):
+        raise AnswerError(f"`claims` must be a list of texts, not a {type(given).__name__}")
+    texts = [one.get("text") if isinstance(one, Mapping) else one for one in given]
+    for number, text in enumerate(texts):
+        if not isinstance(text, str) or not text.strip():
+            raise AnswerError(
+                "`claims` must be a list of texts, or of objects with a `text`; "
+                f"entry {number} is {given[number]!r:.80}"
+            )
+    if not texts:
+        raise AnswerError("`claims` is empty: there is nothing to check")
+    output = fields.get("output")
+    return [_placed(str(text).strip(), output if isinstance(output, str) else "") for text in texts]
+
+
+def _placed(text: str, output: str) -> Claim:
+    start = output.strip().find(text)
+    return Claim(text) if start < 0 else Claim(text, start, start + len(text))
+
+
+def _listed(skipped: Mapping[str, int]) -> str:
+    return f" ({', '.join(f'{kind}: {count}' for kind, count in skipped.items())})" if skipped else ""

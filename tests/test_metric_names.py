@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import pytest
+
+import opik_checkembed
+from opik_checkembed.cli_values import pair, parameters, price_list
+from opik_checkembed.errors import ConfigurationError
+from opik_checkembed.metric_names import METRICS, metric_of, parse_options
+from opik_checkembed.samples import SampleStore
+
+
+def test_every_name_is_of_a_public_class_and_begins_its_scores() -> None:
+    for name, of in METRICS.items():
+        assert of in opik_checkembed.__all__
+        assert getattr(opik_checkembed, of).default_name.startswith(name)
+
+
+def test_a_metric_is_built_with_its_options_and_what_else_is_given() -> None:
+    store = SampleStore.in_memory()
+    metric = metric_of("checkembed:embedder=lexical,num_samples=3", store=store, num_samples=9, model="gpt-4o-mini")
+    assert isinstance(metric, opik_checkembed.CheckEmbedMetric)
+    assert metric.num_samples == 3
+    assert isinstance(metric.sampler, opik_checkembed.LiteLLMSampler)
+    assert metric.sampler.store is store
+    assert metric.sampler.model == "gpt-4o-mini"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("hallucination", "there is no metric 'hallucination'; there are checkembed, fact_recurrence"),
+        ("fact_recurrence:shoe_size=43", "'fact_recurrence:shoe_size=43'.*shoe_size"),
+        ("fact_recurrence:num_samples=0", "num_samples must be a whole number"),
+        ("fact_recurrence:", "not of the form NAME"),
+        ("fact_recurrence:num_samples", "not of the form NAME"),
+        ("fact_recurrence:a=1,a.b=2", "not of the form NAME"),
+    ],
+)
+def test_other_texts_are_refused(text: str, said: str) -> None:
+    with pytest.raises(ConfigurationError, match=said):
+        metric_of(text, store=None)
+
+
+def test_options_are_json_or_text_and_reach_into_dicts() -> None:
+    assert parse_options("x: a =1,b.c=true,b.d={},e=main") == ("x", {"a": 1, "b": {"c": True, "d": {}}, "e": "main"})
+    assert parse_options("x") == ("x", {})
+
+
+def test_values_of_the_command_line() -> None:
+    assert pair("a=b=c", "A=B") == ("a", "b=c")
+    assert parameters(["max_tokens=20", "stop=[1]", "name=x"]) == {"max_tokens": 20, "stop": [1], "name": "x"}
+    assert price_list(["a=1,2"]) == {"a": (1.0, 2.0)}
+    for wrong in ("a", "=b"):
+        with pytest.raises(ConfigurationError, match="not of the form A=B"):
+            pair(wrong, "A=B")
+    for price in ("a=1", "a=1,2,3", "a=x,y"):
+        with pytest.raises(ConfigurationError, match="--price must be MODEL=IN,OUT"):
+            price_list([price])
