@@ -9,7 +9,9 @@ from typing import Any
 import click
 from rich.console import Console
 
+from opik_checkembed.cli_claims import bench_claims
 from opik_checkembed.cli_help import keeps_lines
+from opik_checkembed.cli_ragtruth import bench_ragtruth
 from opik_checkembed.cli_rows import row_options
 from opik_checkembed.cli_selfconsistency import bench_selfconsistency
 
@@ -62,6 +64,8 @@ def bench_wikibio(
 
 
 bench.add_command(bench_selfconsistency)
+bench.add_command(bench_ragtruth)
+bench.add_command(bench_claims)
 
 
 @bench.command("runtime")
@@ -164,8 +168,9 @@ def bench_sampling() -> None:
 @bench.command("imports")
 @click.option("--rounds", type=click.IntRange(min=1), default=5, show_default=True)
 def bench_imports(rounds: int) -> None:
-    """Milliseconds that `from opik_checkembed import CheckEmbedMetric` adds to `import opik`."""
-    from opik_checkembed.benchmarks.imports import LIMIT_MS, import_milliseconds
+    """Milliseconds that our import adds to `import opik`, and our plugin to pytest."""
+    from opik_checkembed.benchmarks.imports import LIMIT_MS, PLUGIN_LIMIT_MS, import_milliseconds, plugin_milliseconds
 
     found = import_milliseconds(rounds)
     click.echo(f"{found:.0f} ms beyond import opik (target under {LIMIT_MS:.0f}; median of {rounds} processes)")
+    click.echo(f"{plugin_milliseconds(rounds):.0f} ms for the pytest plugin (target under {PLUGIN_LIMIT_MS:.0f})")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from opik_checkembed.benchmarks.scoring import Cost, JudgedText, Method, Passage
 from opik_checkembed.errors import AnswerError, ConfigurationError, EmbeddingError
 from opik_checkembed.functional.checkembed import CheckEmbedResult, checkembed
 from opik_checkembed.functional.selfcheck import Aggregate, SentenceScore, mean_over_samples
+from opik_checkembed.metric_names import parse_options
 from opik_checkembed.metrics.checkembed import CheckEmbedMetric
 from opik_checkembed.metrics.selfcheck import SelfCheckMetric
 from opik_checkembed.models.embedder import default_embedder
@@ -258,21 +258,8 @@ def methods_of(text: str) -> list[Method]:
         >>> [method.name for method in methods_of("ngram:n=2")]
         ['SelfCheck-2-gram (avg)', 'SelfCheck-2-gram (max)']
     """
-    name, colon, rest = text.partition(":")
-    options: dict[str, Any] = {}
-    for pair in rest.split(",") if colon else []:
-        path, equals, value = pair.partition("=")
-        *outer, option = (part.strip() for part in path.split("."))
-        within: Any = options
-        for part in outer:
-            within = within.setdefault(part, {}) if isinstance(within, dict) else None
-        if not all((*outer, option, equals)) or not isinstance(within, dict):
-            raise ConfigurationError(f"{text!r} is not of the form NAME or NAME:OPTION=VALUE,OPTION=VALUE")
-        try:
-            within[option] = json.loads(value)
-        except ValueError:
-            within[option] = value
-    return methods(name.strip(), **options)
+    name, options = parse_options(text)
+    return methods(name, **options)
 
 
 def _checkembed(options: dict[str, Any]) -> list[Method]:

@@ -1,0 +1,303 @@
+"""Self-consistency and the source on labelled claims: which unsupported claims does each catch, which does it miss?
+
+Method A asks the model to answer about each document again, and holds every claim against these answers; it never reads
+the document. Method B holds every claim against its document. Both are what `SelfConsistencyMetric` and
+`SourceNLIMetric` do; the guard is the rules that the latter reports beside its verdict.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from opik_checkembed.benchmarks.claims_data import ClaimSet, LabelledClaim, SourceDocument
+from opik_checkembed.errors import ConfigurationError, SamplingError
+from opik_checkembed.functional.claim_support import Support
+from opik_checkembed.functional.claims import Claim
+from opik_checkembed.functional.grounding import SourceFacts
+from opik_checkembed.functional.ranking import auroc
+from opik_checkembed.functional.reliability import wilson_interval
+from opik_checkembed.functional.self_consistency import ClaimAgreement
+from opik_checkembed.models.verifier import ClaimVerifier, ask_verifier
+from opik_checkembed.progress import Progress, show_progress
+from opik_checkembed.samples.sampler import Sampler
+
+MethodName = Literal["A", "B", "guard"]
+
+SCHEMA = 1
+
+REGENERATIONS = 5
+TEMPERATURE = 0.7
+AGREEMENT = 0.4
+"""As published."""
+
+PUBLISHED: dict[str, dict[str, tuple[int, int]]] = {
+    "A": {"numerical": (11, 11), "entity": (9, 10), "causal": (24, 25), "all": (44, 46), "false": (5, 86)},
+    "B": {"numerical": (11, 11), "entity": (10, 10), "causal": (25, 25), "all": (46, 46), "false": (4, 86)},
+}
+"""Caught and how many there were, with gpt-4o-mini on another set of 132 claims of the same make-up."""
+
+
+@dataclass(frozen=True)
+class Rate:
+    """How many of some claims were flagged.
+
+    Attributes:
+        flagged: Of those that were judged.
+        judged: How many were.
+    """
+
+    flagged: int
+    judged: int
+
+    @property
+    def share(self) -> float | None:
+        """0 to 1; None where none was judged."""
+        return self.flagged / self.judged if self.judged else None
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The share's 95 % Wilson interval; None where none was judged."""
+        return wilson_interval(self.flagged / self.judged, self.judged) if self.judged else None
+
+
+@dataclass(frozen=True)
+class ClaimOutcome:
+    """What the methods say of one claim.
+
+    Attributes:
+        claim_id: The claim.
+        agreement: Method A: share of the regenerated answers that support it; None where it was not run or not read.
+        p_supported: Method B: P(supported); None where the verifier cannot tell.
+        p_contradicted: Method B: P(contradicted), where it was asked.
+        lacking: The guard: specifics that are not in the source.
+        stronger: The guard: words stronger than the source's.
+    """
+
+    claim_id: str
+    agreement: float | None = None
+    p_supported: float | None = None
+    p_contradicted: float | None = None
+    lacking: tuple[str, ...] = ()
+    stronger: tuple[str, ...] = ()
+
+    @property
+    def support(self) -> Support:
+        """What method B found."""
+        return Support(self.p_supported, self.p_contradicted)
+
+    def score(self, method: MethodName) -> float | None:
+        """How far a method doubts the claim, 0 to 1; None where it could not judge it."""
+        if method == "A":
+            return None if self.agreement is None else 1.0 - self.agreement
+        if method == "B":
+            return self.support.doubt
+        return float(bool(self.lacking or self.stronger))
+
+
+@dataclass(frozen=True)
+class ClaimsResult:
+    """What the methods found.
+
+    Attributes:
+        fingerprint: Of the claims.
+        verifier: What judged, in words.
+        generator: The model that answered again; None where method A was not run.
+        outcomes: One for each claim that has been worked on, in the order of the set.
+        regenerations: The answers about each document, by its id.
+        threshold: P(supported) from which method B takes a claim as supported.
+        agreement: A claim is flagged by method A at this agreement or less.
+    """
+
+    fingerprint: str
+    verifier: str
+    generator: str | None
+    outcomes: tuple[ClaimOutcome, ...] = ()
+    regenerations: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    threshold: float = 0.5
+    agreement: float = AGREEMENT
+
+    @property
+    def methods(self) -> tuple[MethodName, ...]:
+        """The methods that were run."""
+        return ("A", "B", "guard") if self.generator is not None else ("B", "guard")
+
+    @property
+    def contradiction_only(self) -> bool:
+        """Whether the verifier told contradiction only."""
+        judged = [one for one in self.outcomes if one.support.doubt is not None]
+        return bool(judged) and all(one.p_supported is None for one in judged)
+
+    def flagged(self, method: MethodName, outcome: ClaimOutcome) -> bool | None:
+        """Whether a method flags a claim; None where it could not judge it."""
+        score = outcome.score(method)
+        if score is None:
+            return None
+        if method == "A":
+            assert outcome.agreement is not None
+            return outcome.agreement <= self.agreement
+        return score > 1.0 - self.threshold if method == "B" else score > 0.5
+
+    def rate(self, method: MethodName, claims: Sequence[LabelledClaim]) -> Rate:
+        """How many of some claims a method flags: recall over unsupported ones, false positives over controls."""
+        known = {one.claim_id: one for one in self.outcomes}
+        flags = [self.flagged(method, known[c.claim_id]) for c in claims if c.claim_id in known]
+        judged = [flag for flag in flags if flag is not None]
+        return Rate(sum(judged), len(judged))
+
+    def auroc(self, method: MethodName, claims: ClaimSet) -> float | None:
+        """How often an unsupported claim scores higher than a supported one; .5 by chance."""
+        known = {one.claim_id: one.score(method) for one in self.outcomes}
+        pairs = [(c.is_unsupported, known[c.claim_id]) for c in claims.claims if known.get(c.claim_id) is not None]
+        if len({label for label, _ in pairs}) < 2:
+            return None
+        labels, scores = zip(*pairs, strict=True)
+        return float(auroc(np.array(labels), np.array(scores, dtype=np.float64)))
+
+    def cross(self, claims: Sequence[LabelledClaim]) -> dict[tuple[bool, bool], int]:
+        """How many of some claims both methods caught, one, or neither: counts by (A caught, B caught)."""
+        known = {one.claim_id: one for one in self.outcomes}
+        found = dict.fromkeys([(True, True), (True, False), (False, True), (False, False)], 0)
+        for claim in claims:
+            outcome = known.get(claim.claim_id)
+            flags = None if outcome is None else (self.flagged("A", outcome), self.flagged("B", outcome))
+            if flags is not None and flags[0] is not None and flags[1] is not None:
+                found[flags[0], flags[1]] += 1
+        return found
+
+    def missed(self, method: MethodName, claims: Sequence[LabelledClaim]) -> list[tuple[LabelledClaim, ClaimOutcome]]:
+        """The unsupported claims that a method takes for supported."""
+        known = {one.claim_id: one for one in self.outcomes}
+        found = [(claim, known[claim.claim_id]) for claim in claims if claim.is_unsupported and claim.claim_id in known]
+        return [(claim, outcome) for claim, outcome in found if self.flagged(method, outcome) is False]
+
+    def to_json(self, path: str | os.PathLike[str]) -> None:
+        """Keep the result, regenerated answers included."""
+        data = {"schema": SCHEMA, "benchmark": "claims", **asdict(self)}
+        Path(path).write_text(json.dumps(data, ensure_ascii=False, indent=1), encoding="utf-8")
+
+    @classmethod
+    def from_json(cls, path: str | os.PathLike[str]) -> ClaimsResult:
+        """The inverse of `to_json`.
+
+        Raises:
+            ConfigurationError: The file holds something else.
+        """
+        try:
+            data = json.loads(Path(path).read_text("utf-8"))
+            if data.pop("schema") != SCHEMA or data.pop("benchmark") != "claims":
+                raise ValueError("it is of another schema or benchmark")
+            outcomes = tuple(
+                ClaimOutcome(**{**one, "lacking": tuple(one["lacking"]), "stronger": tuple(one["stronger"])})
+                for one in data.pop("outcomes")
+            )
+            answers = {name: tuple(texts) for name, texts in data.pop("regenerations").items()}
+            return cls(**data, outcomes=outcomes, regenerations=answers)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise ConfigurationError(f"{path} holds no result of bench claims: {error!r}") from error
+
+
+def check_claims(
+    claims: ClaimSet,
+    verifier: ClaimVerifier,
+    *,
+    name: str,
+    mention: ClaimVerifier | None = None,
+    sampler: Sampler | None = None,
+    generator: str | None = None,
+    regenerations: int = REGENERATIONS,
+    known: ClaimsResult | None = None,
+    keep: Callable[[ClaimsResult], None] | None = None,
+    limit: int | None = None,
+    progress: bool | Progress = True,
+) -> ClaimsResult:
+    """Run both methods, document by document.
+
+    Args:
+        claims: What `load_claims` read.
+        verifier: Holds claims against their document.
+        name: The verifier in words, for the table and for telling results apart.
+        mention: Holds claims against the regenerated answers; None for `verifier`.
+        sampler: Answers again; None leaves method A out.
+        generator: Its model in words.
+        regenerations: Answers for each document.
+        known: An earlier result of the same claims, verifier and generator: its documents are not run again.
+        keep: Called with the result after each document, so that a run that breaks off can go on.
+        limit: Only the first so many documents.
+        progress: As in `evaluate_locally`.
+
+    Raises:
+        ConfigurationError: `known` is of other claims or models.
+        ItemError: A model is not to be had, or gave fewer answers than `regenerations`.
+    """
+    made_with = ClaimsResult(claims.fingerprint, name, generator)
+    result = known or made_with
+    if _made_with(result) != _made_with(made_with):
+        raise ConfigurationError(
+            "the file holds the result of other claims, another verifier or another model; name another file"
+        )
+    done = {one.claim_id for one in result.outcomes}
+    documents = claims.documents[:limit]
+    with show_progress(len(documents), progress) as advance:
+        for document in documents:
+            own = claims.claims_of(document.doc_id)
+            if any(claim.claim_id not in done for claim in own):
+                answers = result.regenerations.get(document.doc_id) or _answers(document, sampler, regenerations)
+                outcomes = _outcomes(document, own, answers, verifier, mention or verifier)
+                result = replace(
+                    result,
+                    outcomes=(*result.outcomes, *outcomes),
+                    regenerations={**result.regenerations, document.doc_id: answers} if answers else {},
+                )
+                if keep is not None:
+                    keep(result)
+            advance()
+    return result
+
+
+def _made_with(result: ClaimsResult) -> tuple[str, str, str | None]:
+    return result.fingerprint, result.verifier, result.generator
+
+
+def _answers(document: SourceDocument, sampler: Sampler | None, count: int) -> tuple[str, ...]:
+    if sampler is None:
+        return ()
+    drawn = sampler.draw({"input": f"{document.prompt}\n\n{document.source_text}"}, count)
+    if len(drawn.usable) < count:
+        why = "; ".join(drawn.warnings())
+        raise SamplingError(f"{len(drawn.usable)} of {count} answers about {document.doc_id} are of use: {why}")
+    return tuple(drawn.texts)
+
+
+def _outcomes(
+    document: SourceDocument,
+    claims: Sequence[LabelledClaim],
+    answers: Sequence[str],
+    verifier: ClaimVerifier,
+    mention: ClaimVerifier,
+) -> list[ClaimOutcome]:
+    against_source = ask_verifier(verifier, [(claim.text, [document.source_text]) for claim in claims]).supports
+    pairs = [(claim.text, [answer]) for claim in claims for answer in answers]
+    against_answers = ask_verifier(mention, pairs).supports if pairs else ()
+    facts = SourceFacts([document.source_text])
+    found = []
+    for place, (claim, support) in enumerate(zip(claims, against_source, strict=True)):
+        held = against_answers[place * len(answers) :][: len(answers)]
+        per_sample = tuple(None if one.doubt is None else 1.0 - one.doubt for one in held)
+        found.append(
+            ClaimOutcome(
+                claim.claim_id,
+                agreement=ClaimAgreement(Claim(claim.text), per_sample).agreement,
+                p_supported=support.p_supported,
+                p_contradicted=support.p_contradicted,
+                lacking=tuple(one.text for one in facts.lacking(claim.text)),
+                stronger=tuple(one.text for one in facts.stronger(claim.text)),
+            )
+        )
+    return found
