@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -17,7 +16,10 @@ from rich.table import Table
 from opik_checkembed._version import __version__
 from opik_checkembed.cli_bench import bench
 from opik_checkembed.cli_calibrate import calibrate
+from opik_checkembed.cli_gate import gate
 from opik_checkembed.cli_help import keeps_lines
+from opik_checkembed.cli_report import report
+from opik_checkembed.cli_values import pair, parameters, price_list
 from opik_checkembed.errors import ConfigurationError, ItemError
 
 if TYPE_CHECKING:
@@ -140,8 +142,15 @@ _prices = click.option(
 @cli.command()
 @click.argument("items", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @_model
-@click.option("--embedder", help="sentence-transformers name or folder, or an embedding model litellm routes.")
-@click.option("--baseline", type=float, help="Similarity of unrelated answers for this embedder, mapped to -1.")
+@click.option(
+    "--metric",
+    "metrics",
+    multiple=True,
+    metavar="NAME[:OPTION=VALUE,...]",
+    help="Metric with its options, like selfcheck_nli:nli_model=FOLDER; checkembed if none is named. Repeatable.",
+)
+@click.option("--embedder", help="For checkembed: a sentence-transformers name or folder, or one litellm routes.")
+@click.option("--baseline", type=float, help="For checkembed: similarity of unrelated answers, mapped to -1.")
 @_num_samples
 @click.option("--min-samples", type=int, default=2, show_default=True, help="Fewer usable samples are no score.")
 @_temperature
@@ -165,7 +174,12 @@ _prices = click.option(
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write the results as JSON.")
 @click.option("--heatmaps", type=click.Path(file_okay=False, path_type=Path), help="Write a heatmap for each item.")
 def run(items: Path, **options: Any) -> None:
-    """Score the answers in ITEMS (.jsonl, .json or .csv) with CheckEmbed.
+    r"""Score the answers in ITEMS (.jsonl, .json or .csv), with CheckEmbed or the metrics named.
+
+    \b
+    opik-checkembed run answers.jsonl --model gpt-4o-mini
+    opik-checkembed run answers.jsonl --model gpt-4o-mini --metric fact_recurrence --metric checkembed:embedder=lexical
+    opik-checkembed run answers.jsonl --metric source_nli --out results.json
 
     An item holds what was asked (`input`, `question` or `messages`) and the answer to judge (`output`); without an
     answer the model is asked for one first, at temperature 0. `samples`, where an item has them, are used as they are
@@ -176,7 +190,7 @@ def run(items: Path, **options: Any) -> None:
     """
     from opik_checkembed.items import load_items
     from opik_checkembed.local import evaluate_locally
-    from opik_checkembed.metrics.checkembed import CheckEmbedMetric
+    from opik_checkembed.metric_names import metric_of
     from opik_checkembed.report.table import results_table
     from opik_checkembed.samples import LiteLLMSampler
 
@@ -190,16 +204,19 @@ def run(items: Path, **options: Any) -> None:
         "timeout": options["timeout"],
         **_named(options["parameters"]),
     }
-    metric = CheckEmbedMetric(
-        sampler=LiteLLMSampler(options["model"], temperature=options["temperature"], **common),
-        embedder=options["embedder"],
-        baseline=options["baseline"],
-        num_samples=options["num_samples"],
-        min_samples=options["min_samples"],
-    )
+    sampling = {
+        "sampler": LiteLLMSampler(options["model"], temperature=options["temperature"], **common),
+        "num_samples": options["num_samples"],
+        "min_samples": options["min_samples"],
+    }
+    own = {name: options[name] for name in ("embedder", "baseline") if options[name] is not None}
+    if own and options["metrics"]:
+        raise click.UsageError(f"--{next(iter(own))} is an option of the metric: --metric checkembed:embedder=...")
+    named = options["metrics"] or ["checkembed"]
+    metrics = [metric_of(text, **sampling, **own) for text in named]
     answers: dict[str, SampleSet] = {}
     answering = LiteLLMSampler(options["model"], temperature=0.0, **common)
-    results = _with_answers(evaluate_locally(rows, _answered(answering, answers), [metric]), answers)
+    results = _with_answers(evaluate_locally(rows, _answered(answering, answers), metrics), answers)
     if options["out"] is not None:
         results.to_json(options["out"])
     if options["heatmaps"] is not None:
@@ -236,7 +253,7 @@ def estimate(items: Path, **options: Any) -> None:
         sampler=LiteLLMSampler(options["model"], temperature=options["temperature"], **common),
         answering=LiteLLMSampler(options["model"], temperature=0.0, **common),
         num_samples=options["num_samples"],
-        prices=_price_list(options["prices"]),
+        prices=price_list(options["prices"]),
         completion_tokens=options["completion_tokens"],
     )
     table = Table(show_header=False, title="At most")
@@ -310,11 +327,13 @@ def clear_samples(model: str | None, older_than: float | None, store: Path | Non
 keeps_lines(cli)
 cli.add_command(bench)
 cli.add_command(calibrate)
+cli.add_command(gate)
+cli.add_command(report)
 
 
 def _rows(items: list[dict[str, Any]], options: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The items with mapped fields and the system prompt filled in."""
-    mapping = dict(_pair(text, "--map ARGUMENT=FIELD") for text in options["mapping"])
+    mapping = dict(pair(text, "--map ARGUMENT=FIELD") for text in options["mapping"])
     unknown = [field for field in mapping.values() if not any(field in item for item in items)]
     if unknown and items:
         known = ", ".join(dict.fromkeys(str(name) for item in items for name in item))
@@ -359,22 +378,8 @@ def _budget(options: Mapping[str, Any]) -> Budget | None:
     return Budget(
         max_cost_usd=options["max_cost_usd"],
         max_calls=options["max_calls"],
-        prices=_price_list(options["prices"]),
+        prices=price_list(options["prices"]),
     )
-
-
-def _price_list(texts: tuple[str, ...]) -> dict[str, tuple[float, float]]:
-    prices = {}
-    for text in texts:
-        model, pair = _pair(text, "--price MODEL=IN,OUT")
-        try:
-            prompt, completion = (float(part) for part in pair.split(","))
-        except ValueError as error:
-            raise ConfigurationError(
-                f"--price must be MODEL=IN,OUT in US dollars per million tokens: {text}"
-            ) from error
-        prices[model] = (prompt, completion)
-    return prices
 
 
 _OPTIONS = {
@@ -389,24 +394,12 @@ _OPTIONS = {
 
 
 def _named(texts: tuple[str, ...]) -> dict[str, Any]:
-    """Parameters: JSON where the value is JSON (200, true, [..]), else text."""
-    parameters = {}
-    for text in texts:
-        name, value = _pair(text, "--param NAME=VALUE")
-        if name in _OPTIONS:
-            raise ConfigurationError(f"{name} is set by {_OPTIONS[name]}, not by --param")
-        try:
-            parameters[name] = json.loads(value)
-        except json.JSONDecodeError:
-            parameters[name] = value
-    return parameters
-
-
-def _pair(text: str, form: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not equals or not name:
-        raise ConfigurationError(f"{text!r} is not of the form {form}")
-    return name, value
+    """Parameters for the model, none of which has an option of its own."""
+    named = parameters(texts)
+    taken = next((name for name in named if name in _OPTIONS), None)
+    if taken is not None:
+        raise ConfigurationError(f"{taken} is set by {_OPTIONS[taken]}, not by --param")
+    return named
 
 
 def _open(path: Path | None, mode: str) -> SampleStore:

@@ -1,0 +1,1 @@
+"""Two runs over the same items compared: did the change make answers worse?"""
