@@ -28,6 +28,8 @@ def report(results: Path, out: Path, title: str | None) -> None:
     from opik_checkembed.report.page import results_page
     from opik_checkembed.results import LocalResults
 
+    if out.resolve() == results.resolve():
+        raise ConfigurationError(f"--out {out} would replace the results it is made of; name another file")
     found = LocalResults.from_json(results)
     page = results_page(found, title=title or results.stem)
     try:

@@ -207,6 +207,7 @@ class CheckEmbed:
 
         given = {**self._defaults, **arguments}
         given.pop("allow_unscored", None)
+        told = "num_samples" in arguments
         missing = [name for name in ("metrics", "threshold") if given.get(name) is None]
         if missing:
             raise ConfigurationError(
@@ -215,7 +216,8 @@ class CheckEmbed:
         num_samples = given.pop("num_samples", None)
         metrics = metrics_of(given.pop("metrics"), lambda spec: self._session.metric(spec, num_samples))
         own = [metric.name for metric in metrics if metric not in self._session.metrics.values()]
-        if own and num_samples is not None:
+        # A marker's is a default, for those that can take it.
+        if own and num_samples is not None and told:
             raise ConfigurationError(f"num_samples is for metrics by name; {own[0]} was constructed with its own")
         for metric in metrics:
             self._session.check_governed(metric)
@@ -272,8 +274,20 @@ class CheckEmbed:
         if report.unscored and not report.missed and allow_unscored:
             pytest.skip(report.title)
         if not report.trusted:
-            raise AssertionError(str(report))
+            raise AssertionError(f"{report}{_hint(report)}")
         return report
+
+
+def _hint(report: TrustReport) -> str:
+    """What a test would write where a reason speaks of a dataset's fields."""
+    item = report.item.item
+    asked = any(item.get(name) is not None for name in ("input", "messages", "question", "samples"))
+    if not report.unscored or (asked and (item.get("model") or item.get("samples"))):
+        return ""
+    return (
+        "\n\nin a test, what was asked is input= or messages=, and the model is model=, "
+        "@pytest.mark.checkembed(model=...) or --checkembed-model"
+    )
 
 
 @pytest.fixture
@@ -357,6 +371,10 @@ def _settings(config: pytest.Config) -> dict[str, Any]:
     read = [level.read() for level in levels]
     found = {s.name: next((one[s.name] for one in read if one[s.name] is not None), None) for s in _SETTINGS}
     source = next((one for one in read if one["replay"] or one["store"]), read[0])
+    if source["replay"] is not None and not source["replay"].is_file():
+        raise pytest.UsageError(
+            f"there is no file {source['replay']} to replay; write one with opik-checkembed samples export"
+        )
     return {**found, "replay": source["replay"], "store": source["store"]}
 
 

@@ -228,7 +228,7 @@ class LocalResults:
         try:
             return cls(
                 items=tuple(_item(item) for item in data["items"]),
-                directions={name: summary["higher_is_better"] for name, summary in dict(data["scores"]).items()},
+                directions={name: _direction(one["higher_is_better"]) for name, one in dict(data["scores"]).items()},
                 created=_of(str, data["created"]),
             )
         except (KeyError, TypeError, ValueError) as error:
@@ -242,8 +242,8 @@ class LocalResults:
             ConfigurationError: The file is missing, not JSON or of a newer schema.
         """
         try:
-            data = json.loads(Path(path).read_text("utf-8"))
-        except (OSError, ValueError) as error:
+            data = json.loads(Path(path).read_text("utf-8-sig"))
+        except (OSError, ValueError, RecursionError) as error:
             raise ConfigurationError(f"no results can be read from {path}: {error}") from error
         if not isinstance(data, dict):
             raise ConfigurationError(f"{path} does not hold results")
@@ -285,15 +285,23 @@ def _item(data: Mapping[str, Any]) -> ItemResult:
         samples=tuple(_of(list, data["samples"])),
         scores=tuple(Score(**score) for score in data["scores"]),
     )
-    if not all(is_sample_set(s) for s in item.samples):
+    if not all(is_sample_set(s) and all(map(_is_sample, _of(list, s["samples"]))) for s in item.samples):
         raise TypeError("samples are no sample sets")
     for score in item.scores:
         _of(str, score.name), _of(dict, score.evidence)
-        if score.value is not None and finite(score.value) is None:
+        if score.value is not None and (isinstance(score.value, bool) or finite(score.value) is None):
             raise ValueError(f"{score.value!r} is no score")
         if score.samples is not None and score.samples not in range(len(item.samples)):
             raise ValueError(f"there is no sample set {score.samples!r}")
     return item
+
+
+def _is_sample(value: object) -> bool:
+    return isinstance(value, Mapping) and all(isinstance(value.get(name), str) for name in ("text", "status", "origin"))
+
+
+def _direction(value: object) -> bool | None:
+    return None if value is None else _of(bool, value)
 
 
 def _of(kind: type[_T], value: object) -> _T:

@@ -63,3 +63,12 @@ def test_what_cannot_be_read_or_written_is_said_in_a_line(finished: Path, tmp_pa
     assert unwritten.exit_code == 1
     assert unwritten.output.startswith(f"Error: {other / 'page.html'} cannot be written")
     assert call(tmp_path / "absent.json").exit_code == 2
+
+
+def test_a_page_does_not_replace_the_results_it_is_made_of(finished: Path) -> None:
+    before = finished.read_bytes()
+    done = call(finished, "--out", finished)
+
+    assert done.exit_code == 1
+    assert "would replace the results" in done.output
+    assert finished.read_bytes() == before

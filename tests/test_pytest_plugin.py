@@ -452,8 +452,43 @@ def test_a_committed_replay_is_recorded_anew_with_a_store(
 def test_a_missing_recording_is_named(pytester: pytest.Pytester) -> None:
     result = run(pytester, ASKING, "--checkembed-replay=nowhere.jsonl")
 
-    result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines([f"*StoreError: Cannot import {pytester.path / 'nowhere.jsonl'}: No such file*"])
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"ERROR: there is no file {pytester.path / 'nowhere.jsonl'} to replay; write one *"])
+
+
+def test_without_a_model_or_question_the_message_says_what_a_test_writes(pytester: pytest.Pytester) -> None:
+    result = run(
+        pytester,
+        """
+        def test_no_model(checkembed):
+            checkembed.assert_trustworthy("Oslo.", input="Where?", metrics=["fact_recurrence"], threshold=0.3)
+
+        def test_samples_are_there(checkembed):
+            checkembed.assert_trustworthy("It rains.", samples=["A", "B"], metrics=["fact_recurrence"], threshold=0.3)
+        """,
+    )
+
+    result.assert_outcomes(failed=2)
+    hint = "E       in a test, what was asked is input= or messages=, and the model is model=, *"
+    assert str(result.stdout).count("in a test, what was asked") == 1
+    result.stdout.fnmatch_lines([hint])
+
+
+def test_a_markers_number_of_samples_is_a_default_for_those_that_take_it(pytester: pytest.Pytester) -> None:
+    result = run(
+        pytester,
+        """
+        import pytest
+        from opik_checkembed import FactRecurrenceMetric
+
+        @pytest.mark.checkembed(num_samples=3)
+        def test_object(checkembed):
+            metric = FactRecurrenceMetric(store=None, track=False)
+            checkembed.assert_trustworthy("Oslo.", samples=["Oslo."] * 2, metrics=[metric], threshold=0.3)
+        """,
+    )
+
+    result.assert_outcomes(passed=1)
 
 
 # --------------------------------------------------------------------------------------------------- budget

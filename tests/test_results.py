@@ -277,6 +277,18 @@ def test_half_characters_in_an_answer_survive(tmp_path: Path, text: str) -> None
     assert LocalResults.from_json(path).items == results.items
 
 
+def test_a_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    path = tmp_path / "results.json"
+    path.write_bytes(b"\xef\xbb\xbf" + RESULTS.to_json().encode())
+
+    assert LocalResults.from_json(path) == RESULTS
+
+
+SAMPLE_SET: dict[str, Any] = {
+    "requested": 1, "samples": [], "failures": [], "notes": [], "temperature": 1.0, "cost_usd": 0.0, "calls": 0.0,
+}  # fmt: skip
+
+
 def changed(**changes: Any) -> dict[str, Any]:
     return {**RESULTS.to_dict(), **changes}
 
@@ -307,6 +319,10 @@ def with_score(**changes: Any) -> dict[str, Any]:
         (with_item(error=1), "1 is no str"),
         (with_item(samples={}), "{} is no list"),
         (with_item(samples=[{"samples": []}]), "samples are no sample sets"),
+        (with_item(samples=[{**SAMPLE_SET, "samples": None}]), "None is no list"),
+        (with_item(samples=[{**SAMPLE_SET, "samples": [{"status": "ok", "origin": "given"}]}]), "no sample sets"),
+        (changed(scores={"agreement": {"higher_is_better": "yes"}}), "'yes' is no bool"),
+        (with_score(value=True), "True is no score"),
         (with_item(scores=["x"]), "malformed"),
         (with_score(confidence=1), "unexpected keyword argument"),
         (with_score(name=None), "None is no str"),
@@ -329,6 +345,7 @@ def test_other_data_is_refused_by_what_is_wrong_with_it(data: dict[str, Any], me
         (b"\xff\xfe", "no results can be read"),
         (b"[]", "results.json does not hold results"),
         (b'{"schema": 99}', "schema 99"),
+        (b"[" * 100_000, "no results can be read"),
         (None, "no results can be read from .*No such file"),
     ],
 )
