@@ -65,11 +65,10 @@ class LiteLLMSampler:
             raise ConfigurationError(f"model must be a name that litellm routes, like 'gpt-4o-mini', not {model!r}")
         if not (isinstance(timeout, int | float) and timeout > 0):
             raise ConfigurationError(f"timeout must be a positive number of seconds, not {timeout!r}")
-        check_temperature(temperature)
         check_max_concurrency(max_concurrency)
         check_parameters(parameters)
         self.model = model
-        self.temperature = temperature
+        self.temperature = as_temperature(temperature)
         self.timeout = timeout
         self.max_concurrency = max_concurrency
         self.retry = retry or Retry()
@@ -133,8 +132,8 @@ class LiteLLMSampler:
         return read_response(response)
 
 
-def check_temperature(temperature: float | None) -> None:
-    """Refuse what cannot be a sampling temperature.
+def as_temperature(temperature: float | None) -> float | None:
+    """A sampling temperature as a float, so that 0 and 0.0 are one request.
 
     Raises:
         ConfigurationError: It is neither None nor a number between 0 and 2.
@@ -142,6 +141,7 @@ def check_temperature(temperature: float | None) -> None:
     valid = isinstance(temperature, int | float) and not isinstance(temperature, bool) and 0 <= temperature <= 2
     if temperature is not None and not valid:
         raise ConfigurationError(f"temperature must be between 0 and 2, or None, not {temperature!r}")
+    return None if temperature is None else float(temperature)
 
 
 def provider_errors() -> tuple[type[Exception], ...]:

@@ -11,7 +11,7 @@ from opik_checkembed.errors import ConfigurationError, RequestError
 from opik_checkembed.samples.budget import Budget
 from opik_checkembed.samples.calls import Answers, Choice, begin_calls, read_response
 from opik_checkembed.samples.collector import Collecting
-from opik_checkembed.samples.litellm_sampler import check_temperature
+from opik_checkembed.samples.litellm_sampler import as_temperature
 from opik_checkembed.samples.pool import DEFAULT_MAX_CONCURRENCY, check_max_concurrency
 from opik_checkembed.samples.request import (
     Fields,
@@ -68,14 +68,13 @@ class OpikModelSampler:
 
         if not isinstance(model, OpikBaseModel):
             raise ConfigurationError(f"model must be an OpikBaseModel, not {type(model).__name__}")
-        check_temperature(temperature)
         check_max_concurrency(max_concurrency)
         check_parameters(parameters)
         connection = [name for name in parameters if is_connection(name)]
         if connection:
             raise ConfigurationError(f"{', '.join(connection)} cannot be changed here; construct the model with it")
         self.model = model
-        self.temperature = temperature
+        self.temperature = as_temperature(temperature)
         self.max_concurrency = max_concurrency
         self.retry = retry or Retry()
         self.budget = budget

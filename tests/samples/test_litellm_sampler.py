@@ -505,3 +505,10 @@ def test_who_wants_the_same_is_not_bound_by_the_budget_of_another(store: SampleS
             second = threads.submit(free.draw, FIELDS, 2)
             assert len(second.result().samples) == 2
             assert len(first.result().samples) == 1
+
+
+def test_temperatures_of_equal_value_are_one_request() -> None:
+    fields = {"input": "Who?"}
+    whole, broken = LiteLLMSampler("m", temperature=0, store=None), LiteLLMSampler("m", temperature=0.0, store=None)
+
+    assert whole.request(fields).key == broken.request(fields).key
