@@ -49,11 +49,21 @@ def bench_claims(
     from opik_checkembed.benchmarks.claims import TEMPERATURE, ClaimsResult, check_claims
     from opik_checkembed.benchmarks.claims_data import load_claims
     from opik_checkembed.errors import ConfigurationError
-    from opik_checkembed.models.verifier import MENTION_PROMPT, ClaimVerifier, LLMVerifier, NLIVerifier
+    from opik_checkembed.models.verifier import (
+        DEFAULT_GROUNDING_MODEL,
+        MENTION_PROMPT,
+        ClaimVerifier,
+        LLMVerifier,
+        NLIVerifier,
+    )
     from opik_checkembed.report.claims_table import claims_tables
     from opik_checkembed.samples.litellm_sampler import LiteLLMSampler
+    from opik_checkembed.samples.request import showable
 
     given = parameters(params)
+    taken = next((name for name in ("model", "store", "temperature") if name in given), None)
+    if taken is not None:
+        raise ConfigurationError(f"{taken} cannot stand in --param: the benchmark sets it")
     kept: dict[str, Any] = {} if store is None else {"store": store}
     name = judge or model
     against_source: ClaimVerifier
@@ -64,10 +74,11 @@ def bench_claims(
         asking = {**kept, **{key: value for key, value in given.items() if key != "max_tokens"}}
         against_source = LLMVerifier(name, **asking)
         mention = LLMVerifier(name, prompt=MENTION_PROMPT, contradictions=False, **asking)
-        title = name
+        used = title = name
     else:
-        classifier = NLIVerifier(nli_model, first=nli_first)
-        against_source, title = classifier, Path(getattr(classifier.nli.model, "source", "a classifier")).name
+        against_source = NLIVerifier(nli_model, first=nli_first)
+        used = nli_model or DEFAULT_GROUNDING_MODEL
+        title = Path(used).name
     claims = load_claims(data)
     found = check_claims(
         claims,
@@ -76,6 +87,7 @@ def bench_claims(
         mention=mention,
         sampler=None if model is None else LiteLLMSampler(model, temperature=TEMPERATURE, **kept, **given),
         generator=model,
+        settings={"verifier": verifier, "model": used, "first": nli_first, "parameters": showable(given)},
         known=ClaimsResult.from_json(out) if out is not None and out.exists() else None,
         keep=None if out is None else partial(ClaimsResult.to_json, path=out),
         limit=limit,

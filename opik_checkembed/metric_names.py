@@ -38,7 +38,7 @@ def metric_of(text: str, **arguments: Any) -> BaseMetric:
             where they can be read as such (3, 0.5, true, null), else text. A dot goes into an option that is a dict
             (`model_parameters.max_tokens=200`).
         **arguments: More arguments (`store`, `budget`, `model`, ...); an option of the text wins over one of these. A
-            metric that draws no samples is given those that it takes, and its judge, if it has one, `store` and
+            metric that draws no samples is given those that it takes, and the models that it asks `store` and
             `budget`.
 
     Raises:
@@ -66,10 +66,12 @@ def _made(kind: type[BaseMetric], arguments: Mapping[str, Any], options: Mapping
         return kind(**{**arguments, **options})
     takes = inspect.signature(kind).parameters
     given = {name: value for name, value in arguments.items() if name in takes}
-    if options.get("judge") is not None:
-        kept = {name: arguments[name] for name in ("store", "budget") if arguments.get(name) is not None}
-        given["judge_parameters"] = {**kept, **options.get("judge_parameters", {})}
-    return kind(**{**options, **given})
+    kept = {name: arguments[name] for name in ("store", "budget") if arguments.get(name) is not None}
+    for asked, parameters in (("judge", "judge_parameters"), ("claims_model", "claims_parameters")):
+        if parameters in takes and options.get(asked) is not None:
+            given[parameters] = {**kept, **options.get(parameters, {})}
+    own = {name: value for name, value in options.items() if name not in ("judge_parameters", "claims_parameters")}
+    return kind(**{**options, **given, **own})
 
 
 def parse_options(text: str) -> tuple[str, dict[str, Any]]:

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 import opik_checkembed
 from opik_checkembed.cli_values import pair, parameters, price_list
 from opik_checkembed.errors import ConfigurationError
 from opik_checkembed.metric_names import METRICS, metric_of, parse_options
-from opik_checkembed.samples import SampleStore
+from opik_checkembed.samples import Budget, SampleStore
 
 
 def test_every_name_is_of_a_public_class_and_begins_its_scores() -> None:
@@ -56,3 +59,21 @@ def test_values_of_the_command_line() -> None:
     for price in ("a=1", "a=1,2,3", "a=x,y"):
         with pytest.raises(ConfigurationError, match="--price must be MODEL=IN,OUT"):
             price_list([price])
+
+
+def test_a_metric_without_samples_gets_what_it_takes_and_its_models_the_rest(tmp_path: Path) -> None:
+    with SampleStore(tmp_path / "store") as store:
+        budget = Budget(max_calls=1)
+        made: Any = metric_of(
+            "source_nli:name=mine,judge=openai/judge,judge_parameters.max_tokens=9,claims=llm,claims_model=openai/splitter",
+            store=store,
+            budget=budget,
+            model="openai/fake",
+            name="another",
+        )
+
+        assert made.name == "mine"
+        for replies in (made.verifier.judge._llm, made.reader._llm):
+            assert replies._sampler.store is store
+            assert replies._sampler.budget is budget
+        assert made.verifier.judge._llm._sampler.parameters["max_tokens"] == 9

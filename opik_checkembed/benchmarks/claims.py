@@ -12,11 +12,12 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from opik_checkembed.benchmarks.claims_data import ClaimSet, LabelledClaim, SourceDocument
+from opik_checkembed.benchmarks.scoring import write_json
 from opik_checkembed.errors import ConfigurationError, SamplingError
 from opik_checkembed.functional.claim_support import Support
 from opik_checkembed.functional.claims import Claim
@@ -78,6 +79,7 @@ class ClaimOutcome:
         p_contradicted: Method B: P(contradicted), where it was asked.
         lacking: The guard: specifics that are not in the source.
         stronger: The guard: words stronger than the source's.
+        problem: Why method B could not judge it.
     """
 
     claim_id: str
@@ -86,6 +88,7 @@ class ClaimOutcome:
     p_contradicted: float | None = None
     lacking: tuple[str, ...] = ()
     stronger: tuple[str, ...] = ()
+    problem: str | None = None
 
     @property
     def support(self) -> Support:
@@ -109,6 +112,7 @@ class ClaimsResult:
         fingerprint: Of the claims.
         verifier: What judged, in words.
         generator: The model that answered again; None where method A was not run.
+        settings: All that shapes the verdicts and answers, so that results are not taken for those of others.
         outcomes: One for each claim that has been worked on, in the order of the set.
         regenerations: The answers about each document, by its id.
         threshold: P(supported) from which method B takes a claim as supported.
@@ -118,6 +122,7 @@ class ClaimsResult:
     fingerprint: str
     verifier: str
     generator: str | None
+    settings: Mapping[str, Any] = field(default_factory=dict)
     outcomes: tuple[ClaimOutcome, ...] = ()
     regenerations: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     threshold: float = 0.5
@@ -179,8 +184,7 @@ class ClaimsResult:
 
     def to_json(self, path: str | os.PathLike[str]) -> None:
         """Keep the result, regenerated answers included."""
-        data = {"schema": SCHEMA, "benchmark": "claims", **asdict(self)}
-        Path(path).write_text(json.dumps(data, ensure_ascii=False, indent=1), encoding="utf-8")
+        write_json({"schema": SCHEMA, "benchmark": "claims", **asdict(self)}, path)
 
     @classmethod
     def from_json(cls, path: str | os.PathLike[str]) -> ClaimsResult:
@@ -211,6 +215,7 @@ def check_claims(
     mention: ClaimVerifier | None = None,
     sampler: Sampler | None = None,
     generator: str | None = None,
+    settings: Mapping[str, Any] | None = None,
     regenerations: int = REGENERATIONS,
     known: ClaimsResult | None = None,
     keep: Callable[[ClaimsResult], None] | None = None,
@@ -226,8 +231,10 @@ def check_claims(
         mention: Holds claims against the regenerated answers; None for `verifier`.
         sampler: Answers again; None leaves method A out.
         generator: Its model in words.
+        settings: What else shapes the result, as JSON-ready values.
         regenerations: Answers for each document.
-        known: An earlier result of the same claims, verifier and generator: its documents are not run again.
+        known: An earlier result of the same claims, verifier, generator and settings: its documents are not run again,
+            but for those with a claim that could not be judged. One without method A is begun anew with it.
         keep: Called with the result after each document, so that a run that breaks off can go on.
         limit: Only the first so many documents.
         progress: As in `evaluate_locally`.
@@ -236,13 +243,15 @@ def check_claims(
         ConfigurationError: `known` is of other claims or models.
         ItemError: A model is not to be had, or gave fewer answers than `regenerations`.
     """
-    made_with = ClaimsResult(claims.fingerprint, name, generator)
-    result = known or made_with
-    if _made_with(result) != _made_with(made_with):
-        raise ConfigurationError(
-            "the file holds the result of other claims, another verifier or another model; name another file"
-        )
-    done = {one.claim_id for one in result.outcomes}
+    result = made_with = ClaimsResult(claims.fingerprint, name, generator, dict(settings or {}))
+    if known is not None and not (known.generator is None and generator is not None):
+        if _made_with(known) != _made_with(made_with):
+            raise ConfigurationError(
+                "the file holds the result of other claims, another verifier, model or setting; name another file"
+            )
+        result = known
+    order = {claim.claim_id: place for place, claim in enumerate(claims.claims)}
+    done = {one.claim_id for one in result.outcomes if _judged(one, generator)}
     documents = claims.documents[:limit]
     with show_progress(len(documents), progress) as advance:
         for document in documents:
@@ -250,9 +259,10 @@ def check_claims(
             if any(claim.claim_id not in done for claim in own):
                 answers = result.regenerations.get(document.doc_id) or _answers(document, sampler, regenerations)
                 outcomes = _outcomes(document, own, answers, verifier, mention or verifier)
+                kept = [one for one in result.outcomes if one.claim_id not in {claim.claim_id for claim in own}]
                 result = replace(
                     result,
-                    outcomes=(*result.outcomes, *outcomes),
+                    outcomes=tuple(sorted((*kept, *outcomes), key=lambda one: order[one.claim_id])),
                     regenerations={**result.regenerations, document.doc_id: answers} if answers else {},
                 )
                 if keep is not None:
@@ -261,8 +271,12 @@ def check_claims(
     return result
 
 
-def _made_with(result: ClaimsResult) -> tuple[str, str, str | None]:
-    return result.fingerprint, result.verifier, result.generator
+def _made_with(result: ClaimsResult) -> tuple[str, str, str | None, str]:
+    return result.fingerprint, result.verifier, result.generator, json.dumps(result.settings, sort_keys=True)
+
+
+def _judged(outcome: ClaimOutcome, generator: str | None) -> bool:
+    return outcome.support.doubt is not None and (generator is None or outcome.agreement is not None)
 
 
 def _answers(document: SourceDocument, sampler: Sampler | None, count: int) -> tuple[str, ...]:
@@ -298,6 +312,7 @@ def _outcomes(
                 p_contradicted=support.p_contradicted,
                 lacking=tuple(one.text for one in facts.lacking(claim.text)),
                 stronger=tuple(one.text for one in facts.stronger(claim.text)),
+                problem=support.problem,
             )
         )
     return found

@@ -73,6 +73,8 @@ class Support:
     def verdict(self, threshold: float = 0.5) -> ClaimVerdict:
         """What that says of the claim: supported from P(supported) >= `threshold`.
 
+        Where only contradiction is known, contradicted from P(contradicted) > 1 - `threshold`.
+
         Example:
             >>> Support(p_supported=0.2, p_contradicted=0.7).verdict()
             <ClaimVerdict.CONTRADICTED: 'contradicted'>
@@ -82,10 +84,9 @@ class Support:
         doubt = self.doubt
         if doubt is None:
             return ClaimVerdict.UNREAD
-        flagged = doubt > 1.0 - threshold
         if self.p_supported is None:
-            return ClaimVerdict.CONTRADICTED if flagged else ClaimVerdict.NOT_CONTRADICTED
-        if not flagged:
+            return ClaimVerdict.CONTRADICTED if doubt > 1.0 - threshold else ClaimVerdict.NOT_CONTRADICTED
+        if self.p_supported >= threshold:
             return ClaimVerdict.SUPPORTED
         if self.p_contradicted is None:
             return ClaimVerdict.NOT_SUPPORTED

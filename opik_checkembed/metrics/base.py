@@ -16,7 +16,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from opik.evaluation.metrics.base_metric import BaseMetric
 from opik.evaluation.metrics.score_result import ScoreResult
 
-from opik_checkembed.errors import AnswerError, ConfigurationError, ItemError, RequestError
+from opik_checkembed.errors import (
+    AnswerError,
+    ConfigurationError,
+    ItemError,
+    OpikCheckEmbedError,
+    RequestError,
+    SamplingError,
+)
 from opik_checkembed.samples.budget import Budget
 from opik_checkembed.samples.given_samples import GivenSamples
 from opik_checkembed.samples.litellm_sampler import LiteLLMSampler
@@ -194,7 +201,7 @@ class SampledMetric(ItemMetric):
             source: Sampler = GivenSamples() if fields.get("samples") is not None else self.sampler
             if task_span is not UNSET and source is self.sampler:
                 fields = self._with_traced(fields, task_span)
-            samples = source.draw(fields, self.num_samples).noting(notes)
+            samples = _drawn(source, fields, self.num_samples).noting(notes)
             samples.require(self.min_samples)
             scores = self.judge(output, samples, fields)
         except (ItemError, ConfigurationError) as error:
@@ -232,6 +239,16 @@ class SampledMetric(ItemMetric):
             reason=f"{sentence}. {said[:1].upper()}{said[1:]}." if said else f"{sentence}.",
             metadata={"evidence": dict(evidence), "samples": samples.to_dict()},
         )
+
+
+def _drawn(source: Sampler, fields: Fields, count: int) -> SampleSet:
+    try:
+        return source.draw(fields, count)
+    except OpikCheckEmbedError:
+        raise
+    except Exception as error:
+        # A sampler may be the user's own, so this can be anything; it must fail items, not the evaluation.
+        raise SamplingError(f"the sampler raised {error!r}") from error
 
 
 def given_fields(output: Any, fields: dict[str, Any]) -> dict[str, Any]:

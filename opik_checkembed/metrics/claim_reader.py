@@ -33,6 +33,20 @@ SPLIT_PROMPT = (
 # Shorter sentences hardly make two statements, and are not worth a call.
 _COMPOUND_TOKENS = 8
 _REPLY_TOKENS = 400
+_WORD = re.compile(r"[^\W_]+")
+_LONG, _STEM = 4, 5
+_AGREEING = 0.8
+_DENIALS = re.compile(
+    r"\b(?:not|no|never|none|neither|nor|without|cannot|nicht|kein\w*|nie(?:mals)?|ohne|pas|jamais|aucune?|sans|nunca|sin)\b"
+    r"|n['’]t\b|不|没|沒|無|ない|ません",
+    re.IGNORECASE,
+)
+_HEDGES = re.compile(
+    r"\b(?:may|might|could|would|should|possibly|perhaps|probably|likely|suggest\w*|appears?|seems?|reportedly|alleged\w*|"
+    r"approximately|about|könnten?|vielleicht|wahrscheinlich|peut(?:-être)?|pourraient?|probablement|podrían?|quizás?)\b"
+    r"|可能|也许|かもしれ",
+    re.IGNORECASE,
+)
 _BULLET = re.compile(r"^\s*(?:[-*+•–—]|\(?\d{1,3}[.)]|#+)\s+")
 
 
@@ -93,8 +107,8 @@ class ClaimReader:
             )
         if (claims == "llm") != (claims_model is not None):
             raise ConfigurationError("claims='llm' and claims_model= go together: name the model that splits sentences")
-        if claims_parameters and claims_model is None:
-            raise ConfigurationError("claims_parameters are for a claims_model")
+        if claims_parameters is not None and (not isinstance(claims_parameters, Mapping) or claims_model is None):
+            raise ConfigurationError("claims_parameters is a dict like {'max_tokens': 500}, beside claims_model=")
         if isinstance(min_tokens, bool) or not isinstance(min_tokens, int) or min_tokens < 1:
             raise ConfigurationError(f"min_tokens must be a whole number of at least 1, not {min_tokens!r}")
         if max_claims is not None and (
@@ -126,20 +140,32 @@ class ClaimReader:
         output, notes = judged_output(fields)
         if status_of(output) is Status.REFUSED:
             raise AnswerError(f"the judged output is a refusal ({shortened(output)!r}): it claims nothing to check")
-        found = self.splitter.split(output)
+        found = self._sentences(output)
         kinds = [self._kind(sentence, output) for sentence in found]
         kept = [sentence for sentence, kind in zip(found, kinds, strict=True) if kind is None]
         skipped = Counter(kind.value for kind in kinds if kind is not None)
         if not kept:
-            raise AnswerError(f"the output holds no claim to check ({shortened(output)!r}){_listed(skipped)}")
+            ways = "; lower min_tokens, or give `claims`" if NoClaim.FRAGMENT.value in skipped else ""
+            raise AnswerError(f"the output holds no claim to check ({shortened(output)!r}){_listed(skipped)}{ways}")
         if skipped:
             many = f"{len(found) - len(kept)} of {len(found)} sentences claim nothing and were not checked"
             notes = (*notes, f"{many}{_listed(skipped)}")
         whole = [Claim(sentence.of(output), sentence.start, sentence.end) for sentence in kept]
         if self._llm is None:
             return self._limited(whole, skipped, notes)
-        claims, said, bill = self._split(self._llm, whole, kept)
-        return self._limited(claims, skipped, (*notes, *said), bill)
+        # Each sentence makes a claim at least, so that those beyond the cap need not be split.
+        claims, said, bill = self._split(self._llm, whole[: self.max_claims], kept[: self.max_claims])
+        return self._limited([*claims, *whole[len(kept[: self.max_claims]) :]], skipped, (*notes, *said), bill)
+
+    def _sentences(self, output: str) -> list[Sentence]:
+        try:
+            found = list(self.splitter.split(output))
+        except Exception as error:
+            # A splitter may be the user's own.
+            raise AnswerError(f"the splitter raised {error!r}") from error
+        if not all(isinstance(sentence, Sentence) for sentence in found):
+            raise AnswerError("the splitter did not return a list of Sentence")
+        return found
 
     def _kind(self, sentence: Sentence, output: str) -> NoClaim | None:
         kind = no_claim(sentence.of(output))
@@ -164,24 +190,60 @@ class ClaimReader:
         drawn = llm.ask([self._prompt.fill(sentence=whole[place].text) for place in asked])
         replies = dict(zip(asked, drawn, strict=True))
         claims: list[Claim] = []
-        kept = 0
+        problems: Counter[str] = Counter()
         for place, claim in enumerate(whole):
-            parts = self._parts(claim.text, replies[place]) if place in replies else [claim.text]
-            kept += not parts
-            claims += [Claim(part, claim.start, claim.end) for part in parts or [claim.text]]
-        notes = (f"{kept} sentences were checked whole: the model's statements were not theirs",) if kept else ()
+            try:
+                parts = self._parts(claim.text, replies[place]) if place in replies else [claim.text]
+            except _NotItsOwn as problem:
+                problems[str(problem)] += 1
+                parts = [claim.text]
+            claims += [Claim(part, claim.start, claim.end) for part in parts]
+        notes = tuple(
+            f"{count} of {len(asked)} sentences were checked whole: {problem}" for problem, count in problems.items()
+        )
         return claims, notes, replies_bill([sample for one in drawn for sample in one.samples])
 
     def _parts(self, sentence: str, drawn: SampleSet) -> list[str]:
-        """A sentence's statements; none where the reply cannot be trusted."""
+        """The statements that a reply makes of a sentence.
+
+        Raises:
+            _NotItsOwn: There is no reply of use, or its statements are not the sentence's.
+        """
         if not drawn.usable:
-            return []
+            raise _NotItsOwn(f"the model gave no statements ({'; '.join(drawn.warnings())})")
         lines = [_BULLET.sub("", line).strip() for line in drawn.usable[0].text.splitlines()]
-        parts = list(dict.fromkeys(line for line in lines if line and no_claim(line) is not NoClaim.HEADING))
-        if not parts or SourceFacts(parts, language=self.language).lacking(sentence):
-            return []
-        own = SourceFacts([sentence], language=self.language)
-        return [] if any(own.lacking(part) for part in parts) else parts
+        told = [line for line in lines if no_claim(line) is None and len(_WORD.findall(line)) >= self.min_tokens]
+        parts = list(dict.fromkeys(told))
+        if not parts or not _same(sentence, parts, self.language):
+            raise _NotItsOwn("the model's statements say something else")
+        return parts
+
+
+class _NotItsOwn(Exception):
+    """Why a sentence is not split."""
+
+
+def _same(sentence: str, parts: Sequence[str], language: str) -> bool:
+    """Whether statements say no more and no less than their sentence, as far as words show it.
+
+    Specifics must agree both ways, and nearly all other words; a denial or hedge of the sentence must come back.
+    """
+    together = " ".join(parts)
+    if SourceFacts(parts, language=language).lacking(sentence):
+        return False
+    own = SourceFacts([sentence], language=language)
+    if any(own.lacking(part) for part in parts):
+        return False
+    said, told = _stems(sentence), _stems(together)
+    kept = len(said & told)
+    if kept < _AGREEING * len(said) or kept < _AGREEING * len(told):
+        return False
+    return all(len(words.findall(together)) >= len(words.findall(sentence)) for words in (_DENIALS, _HEDGES))
+
+
+def _stems(text: str) -> frozenset[str]:
+    """The beginnings of a text's longer words, which inflections share."""
+    return frozenset(word[:_STEM].casefold() for word in _WORD.findall(text) if len(word) >= _LONG)
 
 
 def _given(fields: Fields) -> list[Claim]:
@@ -197,13 +259,24 @@ def _given(fields: Fields) -> list[Claim]:
             )
     if not texts:
         raise AnswerError("`claims` is empty: there is nothing to check")
-    output = fields.get("output")
-    return [_placed(str(text).strip(), output if isinstance(output, str) else "") for text in texts]
+    output = _output(fields)
+    placed: list[Claim] = []
+    after: dict[str, int] = {}
+    for text in (str(one).strip() for one in texts):
+        # One that is given twice may stand there twice.
+        start = output.find(text, after.get(text, 0))
+        start = output.find(text) if start < 0 else start
+        after[text] = start + 1
+        placed.append(Claim(text) if start < 0 else Claim(text, start, start + len(text)))
+    return placed
 
 
-def _placed(text: str, output: str) -> Claim:
-    start = output.strip().find(text)
-    return Claim(text) if start < 0 else Claim(text, start, start + len(text))
+def _output(fields: Fields) -> str:
+    """The judged text, if there is one: given claims need none."""
+    try:
+        return judged_output(fields)[0]
+    except AnswerError:
+        return ""
 
 
 def _listed(skipped: Mapping[str, int]) -> str:

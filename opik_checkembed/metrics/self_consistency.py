@@ -19,13 +19,17 @@ from opik_checkembed.metrics.claim_reader import ClaimReader, ClaimsFrom
 from opik_checkembed.models.judge import Judge
 from opik_checkembed.models.nli import NLIModel
 from opik_checkembed.models.replies import joined_bills
-from opik_checkembed.models.verifier import MENTION_PROMPT, ClaimVerifier, ask_verifier, verifier_of
+from opik_checkembed.models.verifier import MENTION_PROMPT, ClaimVerifier, ask_verifier, sharing, verifier_of
 from opik_checkembed.samples.request import Fields
 from opik_checkembed.samples.sample import SampleSet
 from opik_checkembed.wording import shortened
 
 if TYPE_CHECKING:
     from opik.evaluation.models import OpikBaseModel
+
+
+# What a judge or splitter without limits of its own shares with the samples.
+_SHARED = ("store", "budget", "retry", "max_concurrency")
 
 
 class SelfConsistencyMetric(SampledMetric):
@@ -51,7 +55,8 @@ class SelfConsistencyMetric(SampledMetric):
         first: See `NLIVerifier`; the sample is the source.
         window_tokens: See `NLIVerifier`.
         judge: See `SourceNLIMetric`.
-        judge_parameters: See `SourceNLIMetric`.
+        judge_parameters: See `SourceNLIMetric`. `store`, `budget`, `retry` and `max_concurrency` are those of the
+            samples unless they are given here; so for `claims_parameters`.
         verifier: See `SourceNLIMetric`.
         claims: See `SourceNLIMetric`.
         claims_model: See `SourceNLIMetric`.
@@ -114,10 +119,12 @@ class SelfConsistencyMetric(SampledMetric):
             raise ConfigurationError(f"threshold must be a number from 0 to below 1, not {threshold!r}")
         self.aggregate: Aggregate = aggregate
         self.threshold = float(threshold)
+        super().__init__(model, name, **sampling)
+        shared = {name: getattr(self.sampler, name) for name in _SHARED if hasattr(self.sampler, name)}
         self.verifier = verifier_of(
             verifier,
             judge,
-            judge_parameters,
+            sharing(judge, judge_parameters, shared),
             {
                 "nli_model": nli_model,
                 "labels": labels,
@@ -131,13 +138,12 @@ class SelfConsistencyMetric(SampledMetric):
         self.reader = ClaimReader(
             claims,
             claims_model=claims_model,
-            claims_parameters=claims_parameters,
+            claims_parameters=sharing(claims_model, claims_parameters, shared),
             splitter=splitter,
             language=language,
             min_tokens=min_tokens,
             max_claims=max_claims,
         )
-        super().__init__(model, name, **sampling)
 
     def judge(self, output: str, samples: SampleSet, fields: Fields) -> list[ScoreResult]:
         """See `SampledMetric.judge`."""
@@ -161,8 +167,9 @@ class SelfConsistencyMetric(SampledMetric):
         notes = [*read.notes, *found.notes]
         value, worst = result.value, result.worst
         if value is None or worst is None:
-            problem = next((one.problem for one in found.supports if one.problem), "no reason is known")
-            nothing = ModelError(f"none of {len(result.claims)} claims could be judged: {problem}")
+            problem = next(one.problem for one in found.supports if one.problem)
+            said = "; ".join([problem or "", *found.notes])
+            nothing = ModelError(f"none of {len(result.claims)} claims could be judged: {said}")
             return [self.failed(nothing, samples.noting(tuple(notes)), evidence)]
         unread = sum(one.agreement is None for one in result.claims)
         if unread:
@@ -172,9 +179,10 @@ class SelfConsistencyMetric(SampledMetric):
                 "the classifier has no entailment label: an answer counts for a claim unless it contradicts it"
             )
         known = len(result.claims) - unread
+        scale = "0 consistent to 1 not" if self.aggregate == "mean" else "the value is 1 - the least agreement"
         said = (
             f"{len(result.flagged)} of {known} claims are flagged, at an agreement of {self.threshold:g} or less "
-            f"(0 consistent to 1 not); least agreement {worst.agreement:.2f}: {shortened(worst.claim.text, 120)!r}"
+            f"({scale}); least agreement {worst.agreement:.2f}: {shortened(worst.claim.text, 120)!r}"
         )
         if worst.against is not None:
             said += f"; sample {worst.against.sample + 1} supports it least: {shortened(worst.against.text)!r}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from opik.evaluation.metrics.score_result import ScoreResult
 
 from opik_checkembed.errors import ConfigurationError, ItemError, ModelError, RequestError
-from opik_checkembed.functional.claim_support import ClaimScore, ClaimVerdict, SourceNLIResult
+from opik_checkembed.functional.claim_support import ClaimScore, SourceNLIResult
 from opik_checkembed.functional.grounding import SourceFacts
 from opik_checkembed.functional.nli import Relation
 from opik_checkembed.functional.selfcheck import Aggregate, is_aggregate
@@ -67,7 +67,8 @@ class SourceNLIMetric(ItemMetric):
         claims_parameters: See `ClaimReader`.
         max_claims: Claims beyond are not checked, which the reason says; None for no limit.
         aggregate: "mean", the share of claims not supported; or "max", the doubt in the worst (1 - P(supported)).
-        threshold: P(supported) from which a claim counts as supported, above 0 and at most 1.
+        threshold: P(supported) from which a claim counts as supported, above 0 and at most 1. Where only contradiction
+            is known, a claim counts as contradicted from P(contradicted) > 1 - `threshold`.
         splitter: See `SelfCheckMetric`.
         language: Language code for the rules.
         min_tokens: Shorter sentences are no claims.
@@ -166,14 +167,16 @@ class SourceNLIMetric(ItemMetric):
         named = {"input": input, "context": context}
         given = given_fields(output, {**{k: v for k, v in named.items() if v is not None}, **fields})
         try:
-            passages = source_passages(given)
+            passages, noted = source_passages(given)
             read = self.reader.read(given)
             found = ask_verifier(self.verifier, [(claim.text, passages) for claim in read.claims])
         except (ItemError, ConfigurationError) as error:
             return self.failed(error)
-        return self._scored(passages, read, found, given)
+        return self._scored(passages, noted, read, found, given)
 
-    def _scored(self, passages: Sequence[str], read: ReadClaims, found: Verification, fields: Fields) -> ScoreResult:
+    def _scored(
+        self, passages: Sequence[str], noted: Sequence[str], read: ReadClaims, found: Verification, fields: Fields
+    ) -> ScoreResult:
         facts = SourceFacts(passages, language=self.reader.language, known=asked_text(fields))
         result = SourceNLIResult(
             tuple(
@@ -199,69 +202,83 @@ class SourceNLIMetric(ItemMetric):
             **paid,
         }
         value, worst = result.value, result.worst
+        notes = [*noted, *read.notes, *found.notes]
         if value is None or worst is None:
-            problem = result.claims[0].support.problem
-            return self.failed(
-                ModelError(f"none of {len(result.claims)} claims could be judged: {problem}"), evidence=evidence
-            )
-        notes = [*read.notes, *found.notes]
+            problem = "; ".join([str(result.claims[0].support.problem), *found.notes])
+            nothing = ModelError(f"none of {len(result.claims)} claims could be judged: {problem}")
+            return self.failed(nothing, evidence=evidence)
         unread = len(result.claims) - len(result.read)
         if unread:
             notes.insert(0, f"{unread} of {len(result.claims)} claims could not be judged and are left out")
-        said = f"{_why(result, worst)}."
-        for note in notes:
-            said += f" {note[:1].upper()}{note[1:]}."
-        return ScoreResult(name=self.name, value=value, reason=said, metadata={"evidence": evidence})
+        said = "".join(f" {note[:1].upper()}{note[1:]}." for note in notes)
+        return ScoreResult(
+            name=self.name, value=value, reason=f"{_why(result, worst)}.{said}", metadata={"evidence": evidence}
+        )
 
 
-def source_passages(fields: Fields) -> list[str]:
-    """The source of an item as passages, blank ones left out.
+def source_passages(fields: Fields) -> tuple[list[str], tuple[str, ...]]:
+    """The source of an item as passages, and what the reason must say of those left out.
+
+    The first of `SOURCE_FIELDS` that holds anything is read.
 
     Raises:
         RequestError: There is none, it is empty, or it is something else than a text or a list of texts.
     """
-    name = next((name for name in SOURCE_FIELDS if fields.get(name) is not None), None)
-    if name is None:
-        raise RequestError(
-            "there is no source to hold the answer against: no `context`, `source` or `source_text`; name the field "
-            "that holds it, for example scoring_key_mapping={'context': 'your_field'}"
-        )
-    given = fields[name]
+    given = [name for name in SOURCE_FIELDS if fields.get(name) is not None]
+    for name in given:
+        passages, empty = _passages(name, fields[name])
+        if passages:
+            left_out = f"{empty} of {empty + len(passages)} passages of `{name}` are empty and were left out"
+            return passages, (left_out,) if empty else ()
+    if given:
+        raise RequestError(f"`{given[0]}` is empty: there is no source to hold the answer against")
+    raise RequestError(
+        "there is no source to hold the answer against: no `context`, `source` or `source_text`; name the field "
+        "that holds it, for example scoring_key_mapping={'context': 'your_field'}"
+    )
+
+
+def _passages(name: str, given: object) -> tuple[list[str], int]:
+    """The passages of a field, and how many of them are empty."""
     texts = [given] if isinstance(given, str) else given
-    if isinstance(texts, Mapping) or not isinstance(texts, Sequence) or not all(isinstance(t, str) for t in texts):
+    if (
+        isinstance(texts, Mapping)
+        or not isinstance(texts, Sequence)
+        or not all(isinstance(text, str) or text is None for text in texts)
+    ):
         raise RequestError(
             f"`{name}` must be a text or a list of texts, not {_described(given)}; map its texts, for example "
             f"scoring_key_mapping={{'context': lambda item: [part['text'] for part in item['{name}']]}}"
         )
-    passages = [text.strip() for text in texts if text.strip()]
-    if not passages:
-        raise RequestError(f"`{name}` is empty: there is no source to hold the answer against")
-    return passages
+    passages = [text.strip() for text in texts if text and text.strip()]
+    return passages, len(texts) - len(passages)
 
 
 def _described(given: object) -> str:
     if isinstance(given, Sequence) and not isinstance(given, bytes):
-        other = next(one for one in given if not isinstance(one, str))
+        other = next(one for one in given if not isinstance(one, str) and one is not None)
         return f"a {type(given).__name__} that holds a {type(other).__name__}"
     return f"a {type(given).__name__}"
 
 
 def _why(result: SourceNLIResult, worst: ClaimScore) -> str:
     flagged, read = len(result.flagged), len(result.read)
+    highest = result.aggregate == "max"
     if result.contradiction_only:
+        scale = "the value is the worst claim's P(contradicted)" if highest else "0 none to 1 all"
         share = (
-            f"The source contradicts {flagged} of {read} claims (the classifier has no entailment label, so nothing is "
-            "said of support)"
+            f"The source contradicts {flagged} of {read} claims ({scale}; the classifier has no entailment label, so "
+            "nothing is said of support)"
         )
         doubt = f"P(contradicted) {worst.support.p_contradicted:.2f}"
     else:
-        share = f"{read - flagged} of {read} claims are supported by the source (0 all supported to 1 none)"
+        scale = "the value is 1 - P(supported) of the worst" if highest else "0 all supported to 1 none"
+        share = f"{read - flagged} of {read} claims are supported by the source ({scale})"
         doubt = f"P(supported) {worst.support.p_supported:.2f}"
     said = f"{share}; in most doubt, {result.verdict(worst).value}, {doubt}: {shortened(worst.claim.text, 120)!r}"
     place = result.deciding(worst)
     if place is not None:
-        contradicts = result.verdict(worst) is ClaimVerdict.CONTRADICTED
-        said += f"; {'against it' if contradicts else 'nearest in the source'}: {shortened(place.text, 120)!r}"
+        said += f"; nearest in the source: {shortened(place.text, 120)!r}"
     for key, words in (
         ("unsupported_specifics", "not in the source"),
         ("stronger_wording", "stronger than the source"),

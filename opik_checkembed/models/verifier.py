@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from opik_checkembed.errors import ConfigurationError, ModelError, OpikCheckEmbedError
 from opik_checkembed.functional.claim_support import Evidence, Support
@@ -99,22 +99,34 @@ def ask_verifier(verifier: ClaimVerifier, questions: Sequence[Question]) -> Veri
             raised or did not return a `Support` for each question.
     """
     try:
-        found = verifier.verify(questions)
+        return _normal(verifier.verify(questions), len(questions))
     except OpikCheckEmbedError:
         raise
     except Exception as error:
         raise ModelError(f"the verifier raised {error!r}") from error
-    supports = found.supports if isinstance(found, Verification) else ()
-    if len(supports) != len(questions) or not all(isinstance(one, Support) and _in_range(one) for one in supports):
-        raise ModelError(
-            f"the verifier did not return a Verification with a Support, of probabilities from 0 to 1, for each of "
-            f"{len(questions)} questions"
-        )
-    return found
 
 
-def _in_range(support: Support) -> bool:
-    return all(p is None or 0.0 <= p <= 1.0 for p in (support.p_supported, support.p_contradicted))
+def _normal(found: Verification, count: int) -> Verification:
+    supports = tuple(found.supports) if isinstance(found, Verification) else ()
+    if len(supports) != count or not all(isinstance(one, Support) for one in supports):
+        raise ModelError(f"the verifier did not return a Verification with a Support for each of {count} questions")
+    normal = tuple(map(_plain, supports))
+    told = {one.p_supported is not None for one in normal if one.doubt is not None}
+    if len(told) > 1:
+        raise ModelError("the verifier told support of some claims and only contradiction of others")
+    return Verification(normal, tuple(str(note) for note in found.notes if str(note).strip()), found.judging)
+
+
+def _plain(support: Support) -> Support:
+    """With probabilities that are Python's own, and a problem where there is none of them."""
+    values = [None if p is None else float(p) for p in (support.p_supported, support.p_contradicted)]
+    for place in (support.supporting, support.contradicting):
+        if place is not None and not isinstance(place, Evidence):
+            raise ModelError(f"the verifier returned {place!r:.80} where an Evidence belongs")
+    if not all(p is None or 0.0 <= p <= 1.0 for p in values):
+        raise ModelError(f"the verifier returned {values}, which are no probabilities from 0 to 1")
+    problem = support.problem or ("the verifier gave no probability" if values == [None, None] else None)
+    return Support(values[0], values[1], support.supporting, support.contradicting, problem)
 
 
 class _Place(NamedTuple):
@@ -123,6 +135,18 @@ class _Place(NamedTuple):
     passage: int
     span: Span
     text: str
+
+
+Window = tuple[_Place, ...]
+"""What a model reads at once: a part of a passage, or several short passages."""
+
+K = TypeVar("K", bound=Hashable)
+
+# Likelier than not; below it an LLM is asked whether the source contradicts the claim.
+_SUPPORTED = 0.5
+
+# Pairs that are read at once.
+_PAIRS = 8192
 
 
 class NLIVerifier:
@@ -145,8 +169,8 @@ class NLIVerifier:
         labels: Positions of its outputs; None reads them from its configuration. See `TransformerNLI`.
         device: Where it runs.
         first: Which text it is given first: "source", as most were trained, or "claim", as SelfCheckGPT's was.
-        window_tokens: The most tokens of a window; no more than the model has room for beside a claim is read at once
-            in any case.
+        window_tokens: The most tokens of a window; beside a longer claim as many more as it needs. No more than the
+            model has room for is read at once in any case.
 
     Raises:
         ConfigurationError: An argument cannot work, or a folder holds no classifier whose labels can be read; says
@@ -179,14 +203,19 @@ class NLIVerifier:
             ModelUnavailable: The model cannot be loaded.
             ModelError: It failed, or a text cannot be encoded.
         """
-        laid = {key: self._places(key) for key in dict.fromkeys(tuple(passages) for _, passages in questions)}
-        places = [laid[tuple(passages)] for _, passages in questions]
-        if questions and not self._tells_support(questions[0][0], places[0][0]):
-            places = [[place] for place in _most_alike(questions, laid)]
-        pairs = [(claim, place.text) for (claim, _), held in zip(questions, places, strict=True) for place in held]
-        readings = iter(self.nli.read(pairs, passage_first=self.first == "source"))
-        held = [_held(windows, [next(readings) for _ in windows]) for windows in places]
         claims = [claim for claim, _ in questions]
+        keys = [(tuple(passages), limit) for (_, passages), limit in zip(questions, self._limits(claims), strict=True)]
+        laid = {key: self._places(*key) for key in dict.fromkeys(keys)}
+        places = [laid[key] for key in keys]
+        if questions and not self._tells_support(claims[0], places[0][0]):
+            near = _most_alike(claims, keys, laid)
+            places = [[place] for place in near]
+        held: list[_Held] = []
+        for part in _parts([len(windows) for windows in places]):
+            # Part by part, so that a long source and many claims do not lie in memory as pairs.
+            pairs = [(claims[number], place.text) for number in part for place in places[number]]
+            readings = iter(self.nli.read(pairs, passage_first=self.first == "source"))
+            held += [_held(places[number], [next(readings) for _ in places[number]]) for number in part]
         supporting = _evidence(claims, [one.support for one in held])
         contradicting = _evidence(claims, [one.against for one in held])
         return Verification(
@@ -199,11 +228,18 @@ class NLIVerifier:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.nli.model!r})"
 
-    def _places(self, passages: Sequence[str]) -> list[_Place]:
+    def _limits(self, claims: Sequence[str]) -> list[int]:
+        """The most tokens of a window beside each claim: more where it is longer than a window, which else could not
+        hold all that supports it; in coarse steps, so that claims of about equal length share windows.
+        """
+        tokens = self.nli.count(claims) if claims else []
+        return [self.window_tokens * max(1, -(-count // self.window_tokens)) for count in tokens]
+
+    def _places(self, passages: Sequence[str], limit: int) -> list[_Place]:
         from opik_checkembed.text import windows  # its patterns take a while to compile
 
         try:
-            laid = [windows(passage, self.nli.count, self.window_tokens) for passage in passages]
+            laid = [windows(passage, self.nli.count, limit) for passage in passages]
         except ValueError as error:
             raise ModelError(f"no window of the source fits window_tokens={self.window_tokens}: {error}") from error
         return [
@@ -223,8 +259,8 @@ class _Held(NamedTuple):
 
     p_supported: float | None
     p_contradicted: float | None
-    support: _Place | None
-    against: _Place | None
+    support: Window | None
+    against: Window | None
 
 
 def _held(places: Sequence[_Place], readings: Sequence[Reading]) -> _Held:
@@ -233,8 +269,8 @@ def _held(places: Sequence[_Place], readings: Sequence[Reading]) -> _Held:
     return _Held(
         p_supported,
         p_contradicted,
-        None if support is None else places[support],
-        None if against is None else places[against],
+        None if support is None else (places[support],),
+        None if against is None else (places[against],),
     )
 
 
@@ -257,32 +293,51 @@ def _highest(values: Sequence[float | None]) -> tuple[int | None, float | None]:
     return -place, value
 
 
-def _most_alike(questions: Sequence[Question], laid: Mapping[tuple[str, ...], Sequence[_Place]]) -> list[_Place]:
-    """For each claim the place of its source that is most like it by its letters."""
+def _parts(sizes: Sequence[int]) -> Iterator[list[int]]:
+    """Positions in order, in parts whose sizes sum to no more than `_PAIRS`, or of one that is larger."""
+    part: list[int] = []
+    held = 0
+    for number, size in enumerate(sizes):
+        if part and held + size > _PAIRS:
+            yield part
+            part, held = [], 0
+        part.append(number)
+        held += size
+    if part:
+        yield part
+
+
+def _most_alike(claims: Sequence[str], keys: Sequence[K], laid: Mapping[K, Sequence[_Place]]) -> list[_Place]:
+    """For each claim the place, among those laid for its key, that is most like it by its letters."""
+    numbers: dict[K, list[int]] = {}
+    for number, key in enumerate(keys):
+        numbers.setdefault(key, []).append(number)
     found: dict[int, _Place] = {}
-    for key, places in laid.items():
-        numbers = [number for number, (_, passages) in enumerate(questions) if tuple(passages) == key]
-        near = alike([questions[number][0] for number in numbers], [place.text for place in places])
-        found.update({number: places[int(best)] for number, best in zip(numbers, near.argmax(axis=1), strict=True)})
-    return [found[number] for number in range(len(questions))]
+    for key, own in numbers.items():
+        near = alike([claims[number] for number in own], [place.text for place in laid[key]])
+        found.update({number: laid[key][int(best)] for number, best in zip(own, near.argmax(axis=1), strict=True)})
+    return [found[number] for number in range(len(claims))]
 
 
-def _evidence(claims: Sequence[str], windows: Sequence[_Place | None]) -> list[Evidence | None]:
+def _evidence(claims: Sequence[str], windows: Sequence[Window | None]) -> list[Evidence | None]:
     """For each claim the sentence of its window that is most like it."""
-    from opik_checkembed.text import sentences
-
+    known = [(number, window) for number, window in enumerate(windows) if window is not None]
+    laid = {window: _sentences(window) for window in dict.fromkeys(window for _, window in known)}
+    near = _most_alike([claims[number] for number, _ in known], [window for _, window in known], laid)
     found: list[Evidence | None] = [None] * len(claims)
-    numbers: dict[_Place, list[int]] = {}
-    for number, window in enumerate(windows):
-        if window is not None:
-            numbers.setdefault(window, []).append(number)
-    for window, own in numbers.items():
-        spans = sentences(window.text)
-        near = alike([claims[number] for number in own], [span.of(window.text) for span in spans])
-        for number, best in zip(own, near.argmax(axis=1), strict=True):
-            span = spans[int(best)]
-            start = window.span.start + span.start
-            found[number] = Evidence(window.passage, start, start + span.end - span.start, span.of(window.text))
+    for (number, _), place in zip(known, near, strict=True):
+        found[number] = Evidence(place.passage, place.span.start, place.span.end, place.text)
+    return found
+
+
+def _sentences(window: Window) -> list[_Place]:
+    from opik_checkembed.text import Span, sentences
+
+    found = []
+    for place in window:
+        for span in sentences(place.text):
+            start = place.span.start + span.start
+            found.append(_Place(place.passage, Span(start, start + span.end - span.start), span.of(place.text)))
     return found
 
 
@@ -335,33 +390,43 @@ class LLMVerifier:
         Raises:
             ItemError: A reply is missing in replay, or a judge of the caller's own failed.
         """
-        keys = dict.fromkeys(tuple(passages) for _, passages in questions)
-        laid = {key: list(_windows(key, self.window_chars)) for key in keys}
-        held = [laid[tuple(passages)] for _, passages in questions]
+        keys = [tuple(passages) for _, passages in questions]
+        laid = {key: list(_windows(key, self.window_chars)) for key in dict.fromkeys(keys)}
+        held = [laid[key] for key in keys]
         claims = [claim for claim, _ in questions]
         first = self._asked(self.prompt, claims, held)
-        supported = [_surest(readings) for readings in first]
-        again = [place for place, p in enumerate(supported) if self._second and p is not None and p < 0.5]
+        found = [_surest(readings) for readings in first]
+        again = [place for place, (p, _) in enumerate(found) if self._second and p is not None and p < _SUPPORTED]
         second = self._asked(self._second, [claims[p] for p in again], [held[p] for p in again]) if self._second else []
-        contradicted = dict(zip(again, map(_surest, second), strict=True))
-        readings = [one for group in (*first, *second) for one in group]
-        near = _most_alike(questions, {key: _sentences(key) for key in keys})
-        supports = tuple(
-            _judged(p, contradicted.get(number), near[number], first[number]) for number, p in enumerate(supported)
+        against = dict(zip(again, map(_surest, second), strict=True))
+        # A verdict names no place; where to look is the sentence of the deciding window that is most like the claim.
+        supporting = _evidence(claims, [held[number][at] for number, (_, at) in enumerate(found)])
+        contradicting = _evidence(
+            claims, [held[number][against[number][1]] if number in against else None for number in range(len(claims))]
         )
-        return Verification(supports, judging_notes(readings), judging_bill(readings))
+        readings = [one for group in (*first, *second) for one in group]
+        return Verification(
+            tuple(
+                Support(problem=next(one.problem for one in first[number] if one.problem))
+                if p is None
+                else Support(p, against.get(number, (None, 0))[0], supporting[number], contradicting[number])
+                for number, (p, _) in enumerate(found)
+            ),
+            judging_notes(readings),
+            judging_bill(readings),
+        )
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.judge!r})"
 
     def _asked(
-        self, prompt: JudgePrompt, claims: Sequence[str], held: Sequence[Sequence[str]]
+        self, prompt: JudgePrompt, claims: Sequence[str], held: Sequence[Sequence[Window]]
     ) -> list[list[JudgeReading]]:
         """For each claim the readings of its windows."""
         prompts = [
-            (window, prompt.fill(source=window, claim=claim))
+            (source, prompt.fill(source=source, claim=claim))
             for claim, windows in zip(claims, held, strict=True)
-            for window in windows
+            for source in ("\n\n".join(place.text for place in window) for window in windows)
         ]
         # Prompts with the same source next to each other, for the sake of providers' prompt caches.
         order = sorted(range(len(prompts)), key=lambda place: prompts[place][0])
@@ -370,54 +435,56 @@ class LLMVerifier:
         return [[next(readings) for _ in windows] for windows in held]
 
 
-def _windows(passages: Sequence[str], limit: int) -> Iterable[str]:
+def _windows(passages: Sequence[str], limit: int) -> Iterator[Window]:
     """The passages in as few windows as hold them whole, those too long cut on sentence borders."""
-    from opik_checkembed.text import windows
+    from opik_checkembed.text import Span, windows
 
-    gathered: list[str] = []
-    for passage in passages:
-        if sum(map(len, gathered)) + len(passage) + 2 * len(gathered) <= limit:
-            gathered.append(passage)
-            continue
-        if gathered:
-            yield "\n\n".join(gathered)
-        gathered = [passage]
+    gathered: list[_Place] = []
+    held = 0
+    for number, passage in enumerate(passages):
+        if gathered and held + len(passage) + 2 > limit:
+            yield tuple(gathered)
+            gathered, held = [], 0
         if len(passage) > limit:
-            yield from (span.of(passage) for span in windows(passage, lambda texts: list(map(len, texts)), limit))
-            gathered = []
+            for span in windows(passage, lambda texts: list(map(len, texts)), limit):
+                yield (_Place(number, span, span.of(passage)),)
+            continue
+        gathered.append(_Place(number, Span(0, len(passage)), passage))
+        held += len(passage) + 2
     if gathered:
-        yield "\n\n".join(gathered)
+        yield tuple(gathered)
 
 
-def _surest(readings: Sequence[JudgeReading]) -> float | None:
-    """The highest P(yes) over the windows; None where one could not be read that might have been it."""
-    known = [one.probability for one in readings]
-    sure = [p for p in known if p is not None]
-    if len(sure) < len(known) and max(sure, default=0.0) < 0.5:
-        return None
-    return max(sure)
-
-
-def _judged(p: float | None, contradicted: float | None, near: _Place, readings: Sequence[JudgeReading]) -> Support:
-    if p is None:
-        return Support(problem=next(one.problem for one in readings if one.problem))
-    # A verdict names no place; the sentence most like the claim is where to look.
-    place = Evidence(near.passage, near.span.start, near.span.end, near.text)
-    return Support(p, contradicted, supporting=place, contradicting=None if contradicted is None else place)
-
-
-def _sentences(passages: Sequence[str]) -> list[_Place]:
-    from opik_checkembed.text import sentences
-
-    return [
-        _Place(number, span, span.of(passage)) for number, passage in enumerate(passages) for span in sentences(passage)
-    ]
+def _surest(readings: Sequence[JudgeReading]) -> tuple[float | None, int]:
+    """The highest P(yes) over the windows and which of them has it; no P where one could not be read that might have
+    been it.
+    """
+    known = [(one.probability, -place) for place, one in enumerate(readings)]
+    sure = [(p, place) for p, place in known if p is not None]
+    best, place = max(sure, default=(0.0, 0))
+    return (None if len(sure) < len(known) and best < _SUPPORTED else best), -place
 
 
 def _positive(name: str, value: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise ConfigurationError(f"{name} must be a whole number of at least 1, not {value!r}")
     return value
+
+
+def sharing(asked: object, parameters: Mapping[str, Any] | None, shared: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The parameters of a model named by a metric, with what it shares unless they say otherwise.
+
+    Args:
+        asked: What is asked; one that is None, or an object of the caller's own, shares nothing.
+        parameters: What the caller gave.
+        shared: `store`, `budget` and the like.
+    """
+    if asked is None or isinstance(asked, Judge) or not (parameters is None or isinstance(parameters, Mapping)):
+        return parameters
+    return {**shared, **(parameters or {})}
+
+
+_NLI_DEFAULTS = {"first": "source", "window_tokens": 128}
 
 
 def verifier_of(
@@ -439,6 +506,9 @@ def verifier_of(
         for name, value in (("verifier", verifier), ("judge", judge), ("nli_model", nli["nli_model"]))
         if value is not None
     ]
+    for_nli = [name for name, value in nli.items() if value != _NLI_DEFAULTS.get(name) and name != "nli_model"]
+    if for_nli and (verifier is not None or judge is not None):
+        raise ConfigurationError(f"{', '.join(for_nli)} is for the classifier, and there is {' and '.join(given)}")
     if len(given) > 1:
         raise ConfigurationError(f"{' and '.join(given)} cannot both be given: each is a way to verify claims")
     if verifier is not None:

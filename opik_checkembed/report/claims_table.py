@@ -47,6 +47,7 @@ def _rates(result: ClaimsResult, claims: ClaimSet) -> Table:
             if result.contradiction_only
             else ""
         )
+        + _unread(result)
         + "Published: gpt-4o-mini on another set of the same make-up."
     )
     table.add_column("method", overflow="fold")
@@ -61,6 +62,13 @@ def _rates(result: ClaimsResult, claims: ClaimSet) -> Table:
     for name, figures in PUBLISHED.items():
         table.add_row(f"published {name}", *(_cell(Rate(*figures[n])) for n in (*INJECTED, "all", "false")), "-")
     return table
+
+
+def _unread(result: ClaimsResult) -> str:
+    unread = [one for one in result.outcomes if one.support.doubt is None]
+    if not unread:
+        return ""
+    return f"Not judged by B: {len(unread)} of {len(result.outcomes)} ({unread[0].problem}). "
 
 
 def _cross(result: ClaimsResult, claims: ClaimSet) -> Table:

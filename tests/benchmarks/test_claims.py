@@ -153,9 +153,32 @@ def test_a_run_that_breaks_off_goes_on_where_it_was(tmp_path: Path) -> None:
 
 
 def test_a_result_of_others_is_not_gone_on_with() -> None:
-    for changed in ({"name": "another"}, {"generator": "another"}):
+    for changed in ({"name": "another"}, {"generator": "another"}, {"settings": {"first": "claim"}}):
         with pytest.raises(ConfigurationError, match="name another file"):
             run(known=run(), **changed)
+
+
+def test_method_a_can_be_added_to_a_result_without_it() -> None:
+    only_b = run(sampler=None, generator=None)
+
+    assert run(known=only_b) == run()
+
+
+def test_a_claim_that_could_not_be_judged_is_tried_again() -> None:
+    class Unsure(Quoted):
+        def verify(self, questions: Sequence[tuple[str, Sequence[str]]]) -> Verification:
+            found = super().verify(questions).supports
+            return Verification((Support(problem="the reply is empty"), *found[1:]))
+
+    unsure = run(verifier=Unsure(), mention=Quoted())
+    assert unsure.outcomes[0].problem == "the reply is empty"
+    assert "Not judged by B: 2 of 5 (the reply is empty)." in " ".join(text(unsure).split())
+    sampler = Answers(*SUMMARIES)
+
+    again = run(known=unsure, sampler=sampler)
+
+    assert again == run()
+    assert sampler.asked == []  # the answers are kept
 
 
 def test_fewer_answers_than_wanted_are_said() -> None:
@@ -174,7 +197,7 @@ def test_a_file_of_something_else_is_refused(tmp_path: Path, text: str) -> None:
 
 
 def test_outcomes_that_could_not_be_read_are_in_no_rate() -> None:
-    found = ClaimsResult(CLAIMS.fingerprint, "v", "g", (ClaimOutcome("c1"), ClaimOutcome("c2", 0.2, 0.1)))
+    found = ClaimsResult(CLAIMS.fingerprint, "v", "g", outcomes=(ClaimOutcome("c1"), ClaimOutcome("c2", 0.2, 0.1)))
 
     assert found.rate("A", CLAIMS.claims) == Rate(1, 1)
     assert found.rate("B", CLAIMS.claims) == Rate(1, 1)
@@ -247,8 +270,15 @@ def test_the_command_runs_both_methods_and_goes_on(tmp_path: Path) -> None:
     assert found.rate("B", own) == Rate(0, len(own))
 
 
-def test_the_command_names_what_it_lacks() -> None:
-    done = CliRunner().invoke(cli, ["bench", "claims", "--verifier", "llm"])
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--verifier", "llm"], "needs a model"),
+        (["--verifier", "llm", "--model", "m", "--param", "temperature=0.5"], "temperature cannot stand in --param"),
+    ],
+)
+def test_the_command_names_what_it_lacks(arguments: list[str], says: str) -> None:
+    done = CliRunner().invoke(cli, ["bench", "claims", *arguments])
 
     assert done.exit_code != 0
-    assert "needs a model" in done.output
+    assert says in done.output

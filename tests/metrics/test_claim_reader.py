@@ -15,7 +15,7 @@ from opik_checkembed.metrics.claim_reader import ClaimReader
 from opik_checkembed.samples import calls
 from opik_checkembed.samples.retry import Retry
 from opik_checkembed.samples.store import SampleStore
-from opik_checkembed.testing import Answer, ChatCall, FakeOpenAI
+from opik_checkembed.testing import Answer, ChatCall, FakeOpenAI, Fault
 
 OUTPUT = "Sure, here is a summary:\n\n- The bridge opened in 1932.\n- It is 90 m wide.\n\nYes.\n\nIs that enough?"
 
@@ -50,6 +50,8 @@ def test_claims_of_the_item_are_taken_as_they_are() -> None:
     place = OUTPUT.index("It is 90")
     assert read.claims == (Claim("It is 90 m wide.", place, place + 16), Claim("Is it?"), Claim("Hello!"))
     assert ClaimReader().read({"claims": ["It rains."]}).claims == (Claim("It rains."),)
+    twice = ClaimReader().read({"answer": "It rains. It rains.", "claims": ["It rains."] * 3}).claims
+    assert [claim.start for claim in twice] == [0, 10, 0]
 
 
 @pytest.mark.parametrize(
@@ -73,6 +75,7 @@ def test_claims_of_another_kind_say_what_they_must_be(claims: Any, text: str) ->
 @pytest.mark.parametrize(
     ("output", "text"),
     [
+        ("Yes.", "the output holds no claim to check ('Yes.') (fragment: 1); lower min_tokens, or give `claims`"),
         ("Hello!", "the output holds no claim to check ('Hello!') (greeting: 1)"),
         ("```\nx = 1\n```", "the output holds no claim to check"),
         ("I'm sorry, but I can't help with that.", "is a refusal"),
@@ -131,23 +134,75 @@ class TestSplitting:
         assert (read.bill["calls"], again.bill["calls"], again.bill["from_store"]) == (1, 0, 1)
 
     @pytest.mark.parametrize(
-        "reply",
+        ("reply", "why"),
         [
-            Answer("The bridge in Oslo opened in 1932.\nIt carries 500 trains a day."),  # another number
-            Answer("The bridge in Oslo opened in 1932."),  # one left out
-            Answer("The bridge in Bergen opened in 1932 and carries 400 trains. Oslo."),  # another name
-            Answer(""),
-            Answer("Statements:"),
-            Answer(GOOD, finish_reason="length"),
-            Answer.refused(),
+            (Answer("The bridge in Oslo opened in 1932.\nIt carries 500 trains a day."), "say something else"),
+            (Answer("The bridge in Oslo opened in 1932."), "say something else"),
+            (Answer("The bridge in Bergen opened in 1932 and carries 400 trains. Oslo."), "say something else"),
+            (Answer("Statements:"), "say something else"),
+            (Answer("```\n...\n```"), "say something else"),
+            (Answer(""), "gave no statements (1 of 1 samples left out: empty)"),
+            (Answer(GOOD, finish_reason="length"), "gave no statements (1 of 1 samples left out: truncated)"),
+            (Answer.refused(), "gave no statements (1 of 1 samples left out: refused)"),
         ],
     )
-    def test_a_sentence_stays_whole_where_the_statements_are_not_its_own(self, reply: Answer) -> None:
+    def test_a_sentence_stays_whole_where_the_statements_are_not_its_own(self, reply: Answer, why: str) -> None:
         with FakeOpenAI([reply]) as server:
             read = splitting(server).read({"output": SENTENCE})
 
         assert [claim.text for claim in read.claims] == [SENTENCE]
-        assert read.notes == ("1 sentences were checked whole: the model's statements were not theirs",)
+        (note,) = read.notes
+        assert note.startswith("1 of 1 sentences were checked whole: the model")
+        assert why in note
+
+    @pytest.mark.parametrize(
+        ("sentence", "reply"),
+        [
+            (
+                "The minister did not approve the plan, and the committee later rejected it.",
+                "The minister approved the plan.\nThe committee later rejected the plan.",
+            ),
+            (
+                "The drug may reduce pain, but the difference was not significant.",
+                "The drug reduces pain.\nThe difference was not significant.",
+            ),
+            (
+                "The director lied to investors and the board covered it up for years.",
+                "The director lied to investors.",
+            ),
+        ],
+    )
+    def test_a_denial_a_hedge_and_a_half_are_not_lost(self, sentence: str, reply: str) -> None:
+        with FakeOpenAI([reply]) as server:
+            read = splitting(server).read({"output": sentence})
+
+        assert [claim.text for claim in read.claims] == [sentence]
+
+    def test_chatter_around_the_statements_is_no_claim(self) -> None:
+        reply = f"Sure! Here are the statements:\n```\n{GOOD}\n```\nLet me know if you need anything else!"
+        with FakeOpenAI([reply]) as server:
+            read = splitting(server).read({"output": SENTENCE})
+
+        assert [claim.text for claim in read.claims] == [
+            "The bridge in Oslo opened in 1932.",
+            "The bridge in Oslo carries 400 trains a day.",
+        ]
+
+    def test_sentences_beyond_the_cap_are_not_split(self) -> None:
+        sentences = [f"The bridge number {number} opened in 1932 and carries many trains." for number in range(5)]
+        with FakeOpenAI(lambda call: "no") as server:
+            read = splitting(server, max_claims=2).read({"output": " ".join(sentences)})
+
+            assert server.chat_requests == 2
+        assert [claim.text for claim in read.claims] == sentences[:2]
+        assert "only the first 2 of 5 claims were checked (max_claims)" in read.notes
+
+    def test_a_failing_splitter_is_named(self) -> None:
+        with FakeOpenAI([GOOD], faults=[Fault.http(401)] * 4) as server:
+            read = splitting(server).read({"output": SENTENCE})
+
+        assert [claim.text for claim in read.claims] == [SENTENCE]
+        assert "1 of 1 samples failed" in read.notes[0]
 
     def test_the_sentence_is_fenced(self) -> None:
         def asked(call: ChatCall) -> str:
@@ -165,7 +220,8 @@ class TestSplitting:
         ({"claims": ["It rains."]}, "stand in the item's field `claims`"),
         ({"claims": "llm"}, "name the model that splits sentences"),
         ({"claims_model": "gpt-4o-mini"}, "claims='llm' and claims_model= go together"),
-        ({"claims_parameters": {"max_tokens": 5}}, "claims_parameters are for a claims_model"),
+        ({"claims_parameters": {"max_tokens": 5}}, "claims_parameters is a dict"),
+        ({"claims": "llm", "claims_model": "m", "claims_parameters": [1]}, "claims_parameters is a dict"),
         ({"claims": "llm", "claims_model": 7}, "a claim splitter is a name that litellm routes"),
         ({"min_tokens": 0}, "min_tokens must be"),
         ({"max_claims": 0}, "max_claims must be"),

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from opik.evaluation.metrics.score_result import ScoreResult
 
-from opik_checkembed import SelfConsistencyMetric, evaluate_locally
+from opik_checkembed import Budget, SampleStore, SelfConsistencyMetric, evaluate_locally
 from opik_checkembed.errors import ConfigurationError
 from opik_checkembed.functional.nli import NLIProbabilities
 from opik_checkembed.functional.verdict import Reading, read_verdict
@@ -141,6 +142,35 @@ def test_verdicts_that_cannot_be_read_are_left_out_and_said() -> None:
     assert found.scoring_failed
     assert "none of 1 claims could be judged: the reply says neither yes nor no" in (found.reason or "")
     assert evidence["judging"]["verdicts"] == 5
+
+
+def test_the_judge_shares_store_and_budget_of_the_samples(tmp_path: Path) -> None:
+    def answer(call: ChatCall) -> str:
+        return "Yes" if "<claim-" in call.prompt else "Anna was born in Oslo."
+
+    with FakeOpenAI(answer) as server, SampleStore(tmp_path / "store") as store:
+        connection = {"api_base": server.base_url, "api_key": "none"}
+        by = metric(
+            model="openai/fake", model_parameters=connection, judge="openai/judge", judge_parameters=connection,
+            store=store, budget=Budget(max_calls=1), num_samples=2,
+        )  # fmt: skip
+        found = by.score(input="Who is Anna?", output=OUTPUT)
+
+        assert isinstance(found, ScoreResult)
+        assert found.scoring_failed  # the samples took the one call
+        assert server.chat_requests == 1
+        assert "budget" in (found.reason or "")
+
+
+def test_a_sampler_of_ones_own_that_raises_fails_the_item() -> None:
+    class Own:
+        def draw(self, fields: Any, count: int) -> Any:
+            raise RuntimeError("gone")
+
+    found = SelfConsistencyMetric(sampler=Own(), nli_model=Exact(), track=False).score(input="Who?", output=OUTPUT)
+    assert isinstance(found, ScoreResult)
+    assert found.scoring_failed
+    assert found.reason == "the sampler raised RuntimeError('gone')"
 
 
 def test_claims_may_be_given() -> None:

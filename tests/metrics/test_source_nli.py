@@ -22,7 +22,7 @@ from opik_checkembed.functional.verdict import Reading, read_verdict
 from opik_checkembed.models.nli import Pair
 from opik_checkembed.samples import calls
 from opik_checkembed.samples.store import SampleStore
-from opik_checkembed.testing import ChatCall, FakeOpenAI
+from opik_checkembed.testing import ChatCall, FakeOpenAI, Fault
 
 transformers: Any = importlib.import_module("transformers")
 
@@ -86,7 +86,8 @@ def test_the_share_of_claims_not_supported_with_all_that_decided() -> None:
     assert evidence["measures"] == "support"
     assert found.reason == (
         "1 of 3 claims are supported by the source (0 all supported to 1 none); in most doubt, contradicted, "
-        "P(supported) 0.05: 'It is 950 m long.'; against it: 'It is 898 m long.'; not in the source: '950 m'."
+        "P(supported) 0.05: 'It is 950 m long.'; nearest in the source: 'It is 898 m long.'; not in the source: "
+        "'950 m'."
     )
 
 
@@ -110,7 +111,9 @@ def test_what_the_question_says_needs_no_source() -> None:
 
 
 def test_the_worst_claim_and_another_threshold() -> None:
-    assert scored(metric(aggregate="max"))[0].value == pytest.approx(0.95)
+    worst, _ = scored(metric(aggregate="max"))
+    assert worst.value == pytest.approx(0.95)
+    assert "the value is 1 - P(supported) of the worst" in (worst.reason or "")
     assert scored(metric(threshold=0.04))[0].value == 0
     assert scored(metric(threshold=0.96))[0].value == 1
 
@@ -123,8 +126,16 @@ def test_the_source_stands_in_any_of_three_fields_as_text_or_passages(name: str)
         assert all(passage.strip() for passage in evidence["source"]["passages"])
 
 
-def test_the_first_of_the_three_is_read() -> None:
+def test_the_first_of_the_three_that_holds_anything_is_read() -> None:
     assert scored(metric(), context=OUTPUT, source="Nothing of it.")[0].value == 0
+    assert scored(metric(), context=[], source=OUTPUT)[0].value == 0
+
+
+def test_empty_passages_are_left_out_and_said() -> None:
+    found, evidence = scored(metric(), context=[SOURCE, None, " "])
+
+    assert evidence["source"]["passages"] == [SOURCE]
+    assert "2 of 3 passages of `context` are empty and were left out" in (found.reason or "")
 
 
 def test_a_model_of_contradiction_only_says_nothing_of_support() -> None:
@@ -135,7 +146,9 @@ def test_a_model_of_contradiction_only_says_nothing_of_support() -> None:
     assert [one["p_supported"] for one in evidence["claims"]] == [None] * 3
     assert evidence["measures"] == "contradiction"
     assert found.reason is not None
-    assert "The source contradicts 1 of 3 claims (the classifier has no entailment label" in found.reason
+    assert (
+        "The source contradicts 1 of 3 claims (0 none to 1 all; the classifier has no entailment label" in found.reason
+    )
     assert "upported by" not in found.reason
 
 
@@ -152,6 +165,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "blank passages": ({"context": [" ", "\n"]}, "`context` is empty"),
     "no passages": ({"context": []}, "`context` is empty"),
     "a dict": ({"context": {"text": SOURCE}}, "`context` must be a text or a list of texts, not a dict"),
+    "all fields empty": ({"context": [], "source": " "}, "`context` is empty"),
     "a nested list": ({"context": [[SOURCE]]}, "not a list that holds a list"),
     "a list of dicts": ({"context": [{"text": SOURCE}]}, "not a list that holds a dict"),
     "a number": ({"context": 7}, "not a int"),
@@ -181,6 +195,8 @@ def test_a_bad_item_fails_with_what_to_do(case: str) -> None:
         ({"judge": "gpt-4o-mini", "nli_model": "a/b"}, "judge and nli_model cannot both be given"),
         ({"nli_model": "a/b", "labels": {"yes": 1}}, "labels must map"),
         ({"claims": "llm"}, "name the model that splits sentences"),
+        ({"claims": "llm", "claims_model": "m", "claims_parameters": "x"}, "claims_parameters is a dict"),
+        ({"judge": "gpt-4o-mini", "window_tokens": 64}, "window_tokens is for the classifier"),
     ],
 )
 def test_bad_arguments(arguments: dict[str, Any], text: str) -> None:
@@ -227,6 +243,31 @@ def test_a_local_evaluation_counts_what_judging_took(store: SampleStore) -> None
 
     assert results.calls == 5
     assert results.summary()["source_nli"].higher_is_better is False
+
+
+def test_a_failing_judge_is_named_with_what_the_provider_said(store: SampleStore) -> None:
+    with FakeOpenAI(by_source, faults=[Fault.http(401)] * 20) as server:
+        found, _ = scored(asking(server, store))
+
+    assert found.scoring_failed
+    assert (
+        "none of 3 claims could be judged: the call failed; 3 of 3 verdicts could not be read: the call failed ("
+        in (found.reason or "")
+    )
+
+
+def test_a_splitter_of_ones_own_that_fails_fails_the_item() -> None:
+    class Own:
+        def __init__(self, returned: Any) -> None:
+            self.returned = returned
+
+        def split(self, text: str) -> Any:
+            if self.returned is None:
+                raise RuntimeError("gone")
+            return self.returned
+
+    assert "the splitter raised RuntimeError('gone')" in (scored(metric(splitter=Own(None)))[0].reason or "")
+    assert "did not return a list of Sentence" in (scored(metric(splitter=Own([(0, 3)])))[0].reason or "")
 
 
 def test_splitting_and_judging_make_one_bill(store: SampleStore) -> None:

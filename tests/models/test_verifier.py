@@ -16,6 +16,7 @@ from opik_checkembed.errors import ConfigurationError, ModelError, ReplayMiss
 from opik_checkembed.functional.claim_support import Support
 from opik_checkembed.functional.nli import NLIProbabilities
 from opik_checkembed.functional.verdict import Reading, read_verdict
+from opik_checkembed.models import verifier as verifier_module
 from opik_checkembed.models.judge import LLMJudge
 from opik_checkembed.models.nli import Pair
 from opik_checkembed.models.verifier import (
@@ -174,13 +175,36 @@ class TestNLI:
         assert found[0].supporting is not None
         assert found[0].supporting.start == source.index("The valve")
 
+    def test_a_claim_longer_than_a_window_is_supported_by_a_source_that_says_it(self) -> None:
+        claim = " ".join(f"word{number}" for number in range(300)) + "."
+
+        (found,) = NLIVerifier(Words()).verify([(claim, [f"Preface. {claim} Afterword."])]).supports
+
+        assert found.p_supported == 1
+
+    def test_many_pairs_are_read_part_by_part(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(verifier_module, "_PAIRS", 5)
+        asked: list[int] = []
+
+        class Counting(Words):
+            def probabilities(self, pairs: Sequence[Pair]) -> NLIProbabilities:
+                asked.append(len(pairs))
+                return super().probabilities(pairs)
+
+        claims = [f"Line {number} is open." for number in range(7)]
+        found = NLIVerifier(Counting(), window_tokens=6).verify([(claim, [SOURCE]) for claim in claims]).supports
+
+        assert max(asked) <= 5
+        assert sum(asked) == 7 * 3
+        assert [one.p_supported for one in found] == [1 / 4] * 7  # "is", and no more
+
     def test_a_word_that_fits_no_window_fails_with_what_to_change(self) -> None:
         class Letters(Words):
             def count(self, texts: Sequence[str]) -> list[int]:
-                return [9 * len(text) for text in texts]
+                return [2 if text == "It rains." else 9 * len(text) for text in texts]
 
         with pytest.raises(ModelError, match="window_tokens=5"):
-            NLIVerifier(Letters(), window_tokens=5).verify([("It rains.", ["It rains."])])
+            NLIVerifier(Letters(), window_tokens=5).verify([("It rains.", ["It pours."])])
 
     def test_a_model_that_counts_no_tokens_gets_windows_by_words(self) -> None:
         class Plain:
@@ -300,6 +324,21 @@ class TestLLM:
         assert all(any(sentence in text for text in asked) for sentence in sentences[:56])
         # Short passages share a prompt.
         assert f"{passages[2]}\n\n{passages[3]}" in asked
+
+    def test_the_evidence_is_in_the_window_that_decided(self) -> None:
+        passages = ["The museum opened in 1998 near the lake.", "By then it had not been open for eight years."]
+
+        def answer(call: ChatCall) -> str:
+            return "Yes" if "contradict" in call.prompt and "eight years" in call.prompt else "No"
+
+        with FakeOpenAI(answer) as server:
+            verifier = llm(server, window_chars=60)
+            (found,) = verifier.verify([("The museum opened in 1998.", passages)]).supports
+
+        assert found.verdict().value == "contradicted"
+        assert found.supporting is not None
+        assert found.contradicting is not None
+        assert (found.supporting.passage, found.contradicting.passage) == (0, 1)
 
     def test_a_rerun_makes_no_call_and_replay_names_what_it_lacks(self, store: SampleStore, tmp_path: Path) -> None:
         questions = [("It is red.", ["It is red."]), ("It is blue.", ["It is red."])]
@@ -451,20 +490,37 @@ class TestAnyVerifier:
         questions = [("It rains.", ["It rains."])]
         good = Verification((Support(0.5),))
         assert ask_verifier(Own(good), questions) == good
-        wrong: list[Any] = [
-            None,
-            [],
-            Verification(()),
-            Verification((Support(1.5),)),
-            Verification(cast(Any, ("yes",))),
+        wrong: list[tuple[Any, str]] = [
+            (None, "did not return a Verification"),
+            ([], "did not return a Verification"),
+            (Verification(()), "did not return a Verification"),
+            (Verification(cast(Any, ("yes",))), "did not return a Verification"),
+            (Verification(cast(Any, None)), "the verifier raised TypeError"),
+            (Verification((Support(1.5),)), r"returned \[1.5, None\], which are no probabilities"),
+            (Verification((Support(float("nan")),)), "no probabilities from 0 to 1"),
+            (Verification((Support(cast(Any, "high")),)), "the verifier raised ValueError"),
+            (Verification((Support(0.3, supporting=cast(Any, "here")),)), "'here' where an Evidence belongs"),
         ]
-        for returned in wrong:
-            with pytest.raises(ModelError, match="did not return a Verification"):
+        for returned, text in wrong:
+            with pytest.raises(ModelError, match=text):
                 ask_verifier(Own(returned), questions)
+        mixed = Verification((Support(0.9), Support(None, 0.9)))
+        with pytest.raises(ModelError, match="told support of some claims and only contradiction of others"):
+            ask_verifier(Own(mixed), questions * 2)
         with pytest.raises(ModelError, match=r"the verifier raised RuntimeError\('gone'\)"):
             ask_verifier(Own(RuntimeError("gone")), questions)
         with pytest.raises(ReplayMiss):
             ask_verifier(Own(ReplayMiss("none")), questions)
+
+    def test_what_it_returns_becomes_plain(self) -> None:
+        class Own:
+            def verify(self, questions: Any) -> Verification:
+                return Verification((Support(cast(Any, np.float32(0.5))), Support()), ("", "seen"))
+
+        found = ask_verifier(Own(), [("It rains.", ["It rains."])] * 2)
+        assert type(found.supports[0].p_supported) is float
+        assert found.supports[1].problem == "the verifier gave no probability"
+        assert found.notes == ("seen",)
 
     def test_arguments_stand_for_one_verifier(self) -> None:
         nothing: dict[str, Any] = dict.fromkeys(KEYS)
@@ -479,6 +535,11 @@ class TestAnyVerifier:
             ((own, "openai/judge", None, default), "verifier and judge cannot both be given"),
             ((None, "openai/judge", None, {**default, "nli_model": "a/b"}), "judge and nli_model cannot both"),
             ((None, None, {"max_tokens": 5}, default), "judge_parameters is a dict"),
+            (
+                (None, "openai/judge", None, {**default, "first": "claim"}),
+                "first is for the classifier, and there is judge",
+            ),
+            ((own, None, None, {**default, "device": "cpu"}), "device is for the classifier, and there is verifier"),
             ((None, "openai/judge", "max_tokens=5", default), "judge_parameters is a dict"),
             ((NLIVerifier, None, None, default), "verifier must be an object with verify"),
             ((object(), None, None, default), "verifier must be an object with verify"),
