@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
+import logging
+import math
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,13 +15,15 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.console import Console
 
-from opik_checkembed.cli_values import pair, parameters, price_list
+from opik_checkembed.cli_values import own_parameters, pair, price_list
 from opik_checkembed.errors import ConfigurationError, ItemError
 
 if TYPE_CHECKING:
     from opik_checkembed.gate.comparison import Comparison
     from opik_checkembed.gate.decision import Decision
     from opik_checkembed.gate.sides import Running
+    from opik_checkembed.gate.thresholds import Threshold
+    from opik_checkembed.results import LocalResults
     from opik_checkembed.samples import Budget, SampleStore
 
 # Click keeps the lines of a paragraph that begins with a backspace.
@@ -27,6 +33,19 @@ opik-checkembed gate --baseline opik:bot-v1 --candidate opik:bot-v2 --metric che
 opik-checkembed gate --baseline old.txt --candidate new.txt --data questions.jsonl \\
     --metrics fact_recurrence --model gpt-4o-mini --replay samples.jsonl --threshold "fact_recurrence<=0.3"
 """
+
+_LOGGER = logging.getLogger(__name__)
+
+# What a sampler takes beside parameters for the model.
+_SET_ELSEWHERE = {
+    "model": "--model",
+    "temperature": "the prompt's parameters, or the metric's option temperature=,",
+    "store": "--store",
+    "budget": "--max-cost-usd",
+    "timeout": "the package itself",
+    "max_concurrency": "the package itself",
+    "retry": "the package itself",
+}
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 _EXISTING = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -102,9 +121,15 @@ _EXISTING = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option(
     "--replay",
     type=_EXISTING,
-    help="JSONL of `samples export`: answers and samples come from it alone, and no model is asked for them.",
+    help="JSONL of `samples export`: a prompt's answers and the metrics' samples come from it alone. Not covered: "
+    "what a task, a judge or an embedder of a user's own asks for itself.",
 )
-@click.option("--max-cost-usd", type=float, help="Spend at most this much on both sides; the rest is not scored.")
+@click.option(
+    "--max-cost-usd",
+    type=float,
+    help="Spend at most this much on prompts' answers and "
+    "metrics' samples, both sides together; the rest is not scored. What a task asks for itself is not in it.",
+)
 @click.option("--price", "prices", multiple=True, metavar="MODEL=IN,OUT", help="US dollars per million tokens.")
 @click.option(
     "--worst",
@@ -113,6 +138,8 @@ _EXISTING = click.Path(exists=True, dir_okay=False, path_type=Path)
     show_default=True,
     help="So many of the items that lost most are shown.",
 )
+@click.option("--save-baseline", type=_FILE, help="Keep the baseline's results, for `report` or a later gate.")
+@click.option("--save-candidate", type=_FILE, help="Keep the candidate's results.")
 @click.option("--markdown", type=_FILE, help="Write a summary as Markdown.")
 @click.option("--junit", type=_FILE, help="Write JUnit XML, a test case for each metric and threshold.")
 @click.option("--json", "json_file", type=_FILE, help="Write everything as JSON.")
@@ -127,15 +154,22 @@ def gate(**options: Any) -> None:
     Each metric is improved, no worse (within the margin), worse, or underpowered (too few items to tell).
 
     Exit code 0 when no metric is worse and every threshold holds, 1 when one is or does not, 2 when that cannot be
-    told: options that cannot be read, items without a score or on one side only beyond what is allowed, and, with
-    --fail-on-underpowered, too few items.
+    told: options that cannot be read, anything that breaks, items without a score or on one side only beyond what is
+    allowed, fewer items than any test needs, a loss that so few items do not show to be significant, and, with
+    --fail-on-underpowered, too few items for another reason.
     """
     with _exit_2():
         comparison, decision = _decided(options)
         _write(comparison, decision, options)
-    from opik_checkembed.gate.terminal import terminal_report
+        from opik_checkembed.gate.terminal import terminal_report
 
-    Console().print(terminal_report(comparison, decision, worst=options["worst"]))
+        report = terminal_report(comparison, decision, worst=options["worst"])
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            # An answer may hold what the terminal's encoding does not.
+            sys.stdout.reconfigure(errors="replace")
+    # The verdict stands though nobody may read it: rich ends the process with 1 where the reader of a pipe has left.
+    with contextlib.suppress(OSError, SystemExit):
+        Console().print(report)
     raise SystemExit(int(decision.outcome))
 
 
@@ -150,20 +184,39 @@ def _exit_2() -> Iterator[None]:
         yield
     except (ConfigurationError, ItemError, OSError) as error:
         raise _CannotTell(str(error)) from error
+    except click.ClickException:
+        raise
+    except (Exception, SystemExit) as error:
+        _LOGGER.debug("the gate broke", exc_info=True)
+        raise _CannotTell(f"the gate broke: {error!r}") from error
 
 
 def _decided(options: Mapping[str, Any]) -> tuple[Comparison, Decision]:
-    from opik_checkembed.gate.comparison import compare
+    from opik_checkembed.gate.comparison import check_alpha, compare
     from opik_checkembed.gate.decision import decide
-    from opik_checkembed.gate.sides import load_side
+    from opik_checkembed.gate.sides import parse_side
     from opik_checkembed.gate.thresholds import parse_threshold
 
     # All that can be wrong with the options is said before anything is paid for.
     thresholds = [parse_threshold(text) for text in options["thresholds"]]
     directions = _directions(options["chosen"])
     margin = _Margin(options["margins"])
+    check_alpha(options["alpha"], len(directions) or 1)
+    margin.check()
+    if directions:
+        _check_names(list(directions), thresholds, margin, "--metric chose")
+    sides = {name: parse_side(options[name]) for name in ("baseline", "candidate")}
+    found: dict[str, LocalResults] = {}
     with _running(options) as running:
-        baseline, candidate = (load_side(options[side], running) for side in ("baseline", "candidate"))
+        for side in sides.values():
+            side.check(running)
+        # What is there already first: a name that it lacks is not paid for.
+        for name, side in sorted(sides.items(), key=lambda one: one[1].is_run):
+            found[name] = side.results(running)
+            _check_names(found[name].names, thresholds, margin, f"the {name} has", list(directions))
+            if options[f"save_{name}"] is not None:
+                found[name].to_json(options[f"save_{name}"])
+    baseline, candidate = found["baseline"], found["candidate"]
     comparison = compare(
         baseline,
         candidate,
@@ -184,6 +237,21 @@ def _decided(options: Mapping[str, Any]) -> tuple[Comparison, Decision]:
     return comparison, decision
 
 
+def _check_names(
+    names: Sequence[str], thresholds: Sequence[Threshold], margin: _Margin, said: str, chosen: Sequence[str] = ()
+) -> None:
+    """Refuse a name that options give and a side does not have."""
+    given = {
+        "--metric": chosen,
+        "--threshold": [one.name for one in thresholds],
+        "--margin": list(margin.own),
+    }
+    for option, wanted in given.items():
+        unknown = [name for name in wanted if name not in names]
+        if unknown:
+            raise ConfigurationError(f"{option} names {', '.join(unknown)}; {said} {', '.join(names) or 'no score'}")
+
+
 def _directions(chosen: Sequence[str]) -> dict[str, bool | None]:
     """The scores to compare, and which way is better where the user says so."""
     found: dict[str, bool | None] = {}
@@ -202,16 +270,21 @@ class _Margin:
         from opik_checkembed.gate.comparison import DEFAULT_MARGIN
 
         self._common = DEFAULT_MARGIN
-        self._own: dict[str, float] = {}
+        self.own: dict[str, float] = {}
         for text in texts:
             if "=" in text:
                 name, value = pair(text, "--margin NAME=NUMBER")
-                self._own[name] = _number(value, text)
+                self.own[name] = _number(value, text)
             else:
                 self._common = _number(text, text)
 
+    def check(self) -> None:
+        for name, value in {"all": self._common, **self.own}.items():
+            if not (math.isfinite(value) and value >= 0):
+                raise ConfigurationError(f"the margin of {name} must be a number of at least 0, not {value!r}")
+
     def of(self, names: Sequence[str]) -> dict[str, float]:
-        return {**dict.fromkeys(names, self._common), **self._own}
+        return {**dict.fromkeys(names, self._common), **self.own}
 
 
 def _number(value: str, text: str) -> float:
@@ -234,7 +307,7 @@ def _running(options: Mapping[str, Any]) -> Iterator[Running]:
             metrics=options["metrics"],
             store=store,
             model=options["model"],
-            parameters=parameters(options["parameters"]),
+            parameters=own_parameters(options["parameters"], _SET_ELSEWHERE),
             budget=_budget(options),
             trials=options["trials"],
         )
@@ -275,7 +348,7 @@ def _write(comparison: Comparison, decision: Decision, options: Mapping[str, Any
     if options["html"] is not None:
         from opik_checkembed.report.page import comparison_page
 
-        texts.append((options["html"], comparison_page(comparison)))
+        texts.append((options["html"], comparison_page(comparison, title="Gate", decision=decision)))
     for path, text in texts:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8", errors="backslashreplace")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from opik_checkembed.errors import ConfigurationError
@@ -37,6 +37,27 @@ def parameters(texts: Sequence[str]) -> dict[str, Any]:
     """
     pairs = (pair(text, "--param NAME=VALUE") for text in texts)
     return {name: value_of(value) for name, value in pairs}
+
+
+def own_parameters(texts: Sequence[str], options: Mapping[str, str]) -> dict[str, Any]:
+    """Parameters for a model, none of which is set in another way.
+
+    Args:
+        texts: Each NAME=VALUE.
+        options: By name what sets it instead.
+
+    Raises:
+        ConfigurationError: One is not NAME=VALUE, or is set by something else.
+
+    Example:
+        >>> own_parameters(["max_tokens=200"], {"timeout": "--timeout"})
+        {'max_tokens': 200}
+    """
+    named = parameters(texts)
+    taken = next((name for name in named if name in options), None)
+    if taken is not None:
+        raise ConfigurationError(f"{taken} is set by {options[taken]}, not by --param")
+    return named
 
 
 def price_list(texts: Sequence[str]) -> dict[str, tuple[float, float]]:

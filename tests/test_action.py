@@ -162,7 +162,10 @@ def test_a_worse_candidate_ends_with_1_after_summary_and_report(runner: Runner, 
     assert outputs["exit-code"] == "1"
     assert runner.summary.startswith("before\n### Gate: worse\n")
     report = Path(outputs["report"])
-    assert sorted(path.name for path in report.iterdir()) == ["junit.xml", "report.html", "report.json", "summary.md"]
+    assert sorted(path.name for path in report.iterdir()) == [
+        "baseline.json", "candidate.json", "junit.xml", "report.html", "report.json", "summary.md",
+    ]  # fmt: skip
+    assert "Gate: worse" in " ".join(re.sub("<[^>]*>", "", (report / "report.html").read_text("utf-8")).split())
     assert "agreement is worse" in outputs["log"]
     assert runner.run("verdict", {}, outputs).returncode == 1
 
@@ -216,6 +219,31 @@ def test_a_command_that_crashes_is_no_verdict(runner: Runner, sides: dict[str, s
     assert runner.summary.startswith("### Gate: cannot tell")
 
 
+def test_what_an_answer_says_is_no_command_for_the_runner(runner: Runner, sides: dict[str, str]) -> None:
+    runner.program("opik-checkembed", "#!/bin/bash\nprintf '::stop-commands::x\n::error::planted'\nexit 1\n")
+    tokens = set()
+    for _ in range(2):
+        lines = runner.gate(**sides)["log"].splitlines()
+        begin, end = lines.index("::stop-commands::x") - 1, lines.index("::error::planted") + 1
+        token = lines[begin].removeprefix("::stop-commands::")
+        assert re.fullmatch("[0-9a-f]{32}", token)
+        assert lines[end] == f"::{token}::"
+        tokens.add(token)
+    assert len(tokens) == 2
+
+
+def test_an_artifact_has_a_name_that_it_may_have(runner: Runner, sides: dict[str, str]) -> None:
+    assert runner.gate(**sides, name='a/b: "c"\nx')["artifact"] == "checkembed-a-b---c--x"
+    artifact = next(step for step in ACTION["runs"]["steps"] if step["id"] == "artifact")
+    assert artifact["with"]["name"] == "${{ steps.gate.outputs.artifact }}"
+
+
+def test_the_verdict_is_given_whatever_else_failed(runner: Runner) -> None:
+    assert STEPS["verdict"]["if"] == "${{ always() }}"
+    for code, exit_code in (("", 2), ("0", 0), ("1", 1)):
+        assert runner.run("verdict", {}, {"exit-code": code}).returncode == exit_code
+
+
 # --- the comment -----------------------------------------------------------------------------------------------------
 
 MARKER = "<!-- opik-checkembed gate: bot -->"
@@ -233,8 +261,10 @@ def report(runner: Runner) -> dict[str, str]:
 def test_the_first_comment_is_created_with_its_marker(runner: Runner, report: dict[str, str]) -> None:
     done = runner.run("comment", {"name": "bot"}, report)
     assert done.returncode == 0, done.stderr
-    look, write = runner.calls
-    assert look == f"api --paginate {COMMENTS} --jq .[] | select(.body | startswith(env.MARKER)) | .id"
+    own, look, more, write = runner.calls
+    assert own == "api user --jq .login"
+    assert look == f'api --paginate {COMMENTS} --jq .[] | select(.user.type == "Bot" or .user.login == env.OWN)'
+    assert more.strip() == "| select(.body | startswith(env.MARKER)) | .id"
     assert write.startswith(f"api --silent --method POST {COMMENTS} -F body=@")
     assert (runner.folder / "body.md").read_text("utf-8") == f"{MARKER}\n### Gate: worse\n"
 
@@ -242,7 +272,7 @@ def test_the_first_comment_is_created_with_its_marker(runner: Runner, report: di
 def test_later_ones_are_written_over_the_first(runner: Runner, report: dict[str, str]) -> None:
     (runner.folder / "found.txt").write_text("101\n202\n", "utf-8")
     assert runner.run("comment", {"name": "bot"}, report).returncode == 0
-    assert runner.calls[1].startswith("api --silent --method PATCH repos/someone/bot/issues/comments/101 -F body=@")
+    assert runner.calls[-1].startswith("api --silent --method PATCH repos/someone/bot/issues/comments/101 -F body=@")
     assert (runner.folder / "body.md").read_text("utf-8").startswith(MARKER)
 
 
@@ -252,7 +282,7 @@ def test_a_token_that_only_reads_is_a_warning(runner: Runner, report: dict[str, 
         (runner.folder / "found.txt").write_text(found, "utf-8")
         done = runner.run("comment", {"name": "bot"}, report, GH_FAILS=fails)
         assert done.returncode == 0
-        assert "::warning::the gate's comment could not be written" in done.stdout
+        assert "::warning::the gate's comment could not be written: HTTP 403" in done.stdout
 
 
 def test_a_comment_is_made_only_on_a_pull_request_with_a_token_and_where_it_is_wanted() -> None:

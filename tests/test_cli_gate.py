@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -135,12 +138,17 @@ def test_scores_are_chosen_and_their_direction_said(tmp_path: Path) -> None:
     [
         (["--margin", "wide"], "--margin must be a number or NAME=NUMBER, not 'wide'"),
         (["--margin", "agreement=x"], "--margin must be a number or NAME=NUMBER, not 'agreement=x'"),
-        (["--margin", "doubt=0.1"], "a margin is given for doubt"),
+        (["--margin", "doubt=0.1"], "--margin names doubt; the baseline has agreement"),
         (["--threshold", "agreement=1"], "is not a threshold"),
-        (["--threshold", "doubt<=1"], "not compared: doubt<=1"),
-        (["--metric", "doubt"], "the baseline has no score doubt"),
+        (["--threshold", "doubt<=1"], "--threshold names doubt; the baseline has agreement"),
+        (["--metric", "doubt"], "--metric names doubt; the baseline has agreement"),
         (["--alpha", "2"], "alpha must be between 0 and 1"),
         (["--seed", "-1"], "--seed"),
+        (["--alpha", "0.00001"], "finer than a test of 9,999 permutations"),
+        (["--margin", "-1"], "the margin of all must be a number of at least 0"),
+        (["--metric", "agreement", "--threshold", "doubt<=1"], "--threshold names doubt; --metric chose agreement"),
+        (["--param", "temperature=0.5"], "temperature is set by the prompt's parameters"),
+        (["--param", "store=a"], "store is set by --store"),
         (["--param", "x"], "not of the form --param"),
         (["--price", "x"], "not of the form --price"),
         (["--max-cost-usd", "-1"], "max_cost_usd must be a positive number"),
@@ -170,6 +178,41 @@ def test_different_datasets_end_with_2(tmp_path: Path) -> None:
     other.to_json(tmp_path / "main.json")
     assert "no item in common" in call(*given).output
     assert call(*given).exit_code == 2
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii"])
+def test_a_terminal_that_lacks_a_character_gets_the_verdict_all_the_same(tmp_path: Path, encoding: str) -> None:
+    baseline, candidate = pair_of(-0.03)
+    named = replace(candidate, items=tuple(replace(one, output={"output": "Łódź 日本"}) for one in candidate.items))
+    baseline.to_json(tmp_path / "a.json")
+    named.to_json(tmp_path / "b.json")
+    done = subprocess.run(
+        [sys.executable, "-c", "from opik_checkembed.cli_gate import gate; gate()",
+         "--baseline", "a.json", "--candidate", "b.json"],
+        cwd=tmp_path, env={**os.environ, "PYTHONIOENCODING": encoding}, capture_output=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1, done.stderr
+    assert b"agreement is worse" in done.stdout
+
+
+def test_what_breaks_unexpectedly_is_no_verdict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = sides(tmp_path, 0.0)
+    for error in (ZeroDivisionError("odd"), SystemExit(0)):
+
+        def broken(*_: object, wrong: BaseException = error, **__: object) -> None:
+            raise wrong
+
+        monkeypatch.setattr("opik_checkembed.gate.comparison.compare", broken)
+        done = call(*given)
+        assert done.exit_code == 2
+        assert f"the gate broke: {error!r}" in done.output
+
+
+def test_both_sides_results_are_kept(tmp_path: Path) -> None:
+    given = sides(tmp_path, -0.03)
+    kept = [tmp_path / "kept" / name for name in ("a.json", "b.json")]
+    assert call(*given, "--save-baseline", kept[0], "--save-candidate", kept[1]).exit_code == 1
+    assert call("--baseline", kept[0], "--candidate", kept[1]).exit_code == 1
 
 
 # --- both sides run now ----------------------------------------------------------------------------------------------
@@ -236,6 +279,36 @@ def test_a_sample_that_the_recording_lacks_ends_with_2_and_is_named(tmp_path: Pa
     assert "'Never recorded: In which year, case 0?'" in done.output
     done = call(*given, "--replay", tmp_path / "recording.jsonl", "--store", tmp_path / "store.sqlite3")
     assert (done.exit_code, "--replay reads its own file alone" in done.output) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--candidate", "missing.txt"], "no prompt can be read from missing.txt"),
+        (["--candidate", "missing.py:answer"], "there is no file missing.py"),
+        (["--alpha", "0"], "alpha must be between 0 and 1"),
+        (
+            ["--metric", "fact_recurrence", "--margin", "fact=0.1"],
+            "--margin names fact; --metric chose",
+        ),
+    ],
+)
+def test_a_mistake_is_said_before_anything_is_paid_for(
+    tmp_path: Path, server: FakeOpenAI, options: list[str], said: str
+) -> None:
+    done = call(*running(tmp_path, server), *options)
+    assert done.exit_code == 2
+    assert said in done.output
+    assert server.chat_requests == 0
+
+
+def test_a_name_that_the_baseline_lacks_is_said_before_the_candidate_is_paid_for(
+    tmp_path: Path, server: FakeOpenAI
+) -> None:
+    done = call(*running(tmp_path, server), "--threshold", "fact_recurence<=0.3")
+    assert done.exit_code == 2
+    assert "--threshold names fact_recurence; the baseline has fact_recurrence" in done.output
+    assert server.choices == 8 * (1 + 3)
 
 
 def test_a_budget_that_runs_out_leaves_items_unscored_and_ends_with_2(tmp_path: Path, server: FakeOpenAI) -> None:

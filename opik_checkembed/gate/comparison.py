@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import Any, Literal
 
@@ -16,11 +16,13 @@ from opik_checkembed._version import __version__
 from opik_checkembed.errors import ConfigurationError
 from opik_checkembed.functional.paired import (
     ALPHA,
+    PERMUTATIONS,
     detectable_difference,
     fewest_pairs,
     holm,
     mean_interval,
     permutation_p_value,
+    unseen_share,
 )
 from opik_checkembed.results import ItemResult, LocalResults, finite, json_ready
 from opik_checkembed.samples.request import INPUT_FIELDS
@@ -34,7 +36,7 @@ DEFAULT_MARGIN = 0.02
 """Loss that is still no worse where nothing else is said: two hundredths of a score between 0 and 1."""
 
 RESOLUTION = 1e-6
-"""Smaller differences count as none: what single precision and another order of a batch leave."""
+"""Smaller differences count as none, in units of the values: what single precision and another batch's order leave."""
 
 ANSWER_FIELDS = frozenset({
     "output", "answer", "samples", "model", "model_name", "model_parameters", "system_prompt", "tools", "messages",
@@ -72,8 +74,11 @@ class MetricComparison:
         equal: Share on which the sides do not differ.
         margin: What loss is still no worse, in the metric's unit, 0 or more.
         detectable: The smallest difference that so many items show in 80 of 100 runs, whatever the other metrics say;
-            None with fewer than two items.
+            None with fewer than two items, or without any spread to tell it from.
         verdict: See `verdict_of`.
+        fewest: With fewer pairs, no difference is significant over so many metrics at this alpha.
+        unseen: Where all items differ by the same, most often by nothing: the share of all items that may still do
+            otherwise; else None.
     """
 
     name: str
@@ -91,6 +96,47 @@ class MetricComparison:
     margin: float
     detectable: float | None
     verdict: Verdict
+    fewest: int = fewest_pairs()
+    unseen: float | None = None
+
+    @property
+    def lost(self) -> bool:
+        """Whether the whole interval is a loss beyond the margin, whatever the test says."""
+        if self.interval is None:
+            return False
+        low, high = self.interval
+        return high < -self.margin if self.higher_is_better else low > self.margin
+
+    @property
+    def keeps_from_telling(self) -> bool:
+        """Whether it is underpowered in a way that is no pass: too few pairs for any test, or surely a loss."""
+        return self.verdict is Verdict.UNDERPOWERED and (self.pairs < self.fewest or self.lost)
+
+    @property
+    def unsure(self) -> str | None:
+        """Why it is underpowered, in words; None where it is not."""
+        if self.verdict is not Verdict.UNDERPOWERED:
+            return None
+        if not self.pairs:
+            return f"{self.name} has no item with a value on both sides"
+        if self.pairs < self.fewest:
+            lost = ", though the candidate lost on every one of them" if self.worse == 1 else ""
+            return (
+                f"{self.name} has too few items: {self.pairs}, and with fewer than {self.fewest} no test can tell{lost}"
+            )
+        if self.lost:
+            return f"{self.name} lost more than the margin, but so few items show no significant difference"
+        if self.unseen is not None:
+            return f"{self.name} is underpowered: {self.equal_words}, which may be a loss beyond the margin"
+        return f"{self.name} is underpowered: too few items to tell no worse from worse"
+
+    @property
+    def equal_words(self) -> str:
+        """What items that do not differ say of others; empty where some differ from the rest."""
+        if self.unseen is None:
+            return ""
+        what = "no item differs" if self.equal == 1 else "all items differ by the same"
+        return f"{what}; with {self.pairs} items up to {100 * self.unseen:.2g} % of all may still do otherwise"
 
 
 @dataclass(frozen=True)
@@ -179,8 +225,7 @@ class Comparison:
         names = [one.name for one in self.metrics]
         if metric is not None and metric not in names:
             raise ConfigurationError(f"no metric {metric!r} was compared; there are {', '.join(names)}")
-        chosen = names if metric is None else [metric]
-        scales = {name: _root_mean_square(item.differences.get(name, 0.0) for item in self.items) for name in chosen}
+        scales = self._scales(names if metric is None else [metric])
         losses = [
             (
                 min((item.differences.get(name, 0.0) / scale for name, scale in scales.items() if scale), default=0.0),
@@ -190,6 +235,19 @@ class Comparison:
         ]
         lost = sorted((one for one in losses if one[0] < 0), key=lambda one: one[0])
         return tuple(item for _, item in lost[:n])
+
+    def lost_most(self, item: PairedItem) -> str | None:
+        """The metric by which an item lost most, measured as in `worst`; None if it lost by none."""
+        scales = self._scales([one.name for one in self.metrics])
+        losses = {
+            name: item.differences[name] / scale
+            for name, scale in scales.items()
+            if item.differences.get(name, 0.0) < 0 and scale
+        }
+        return min(losses, key=lambda name: losses[name], default=None)
+
+    def _scales(self, names: Iterable[str]) -> dict[str, float]:
+        return {name: _root_mean_square(item.differences.get(name, 0.0) for item in self.items) for name in names}
 
     def to_dict(self) -> dict[str, Any]:
         """The comparison as JSON-ready values.
@@ -266,8 +324,7 @@ def compare(
         >>> round(found.difference, 2), found.worse, str(found.verdict)
         (-0.15, 1.0, 'worse')
     """
-    if not (finite(alpha) is not None and 0 < alpha < 1):
-        raise ConfigurationError(f"alpha must be between 0 and 1, not {alpha!r}")
+    check_alpha(alpha)
     sides = {side: _by_id(results, side) for side, results in _sides(baseline, candidate)}
     ids = [identity for identity in sides["baseline"] if identity in sides["candidate"]]
     if not ids:
@@ -275,6 +332,7 @@ def compare(
         raise ConfigurationError(f"the two sides have no item in common (ids like {some}): were both run over one set?")
     _same_items(ids, sides)
     compared = _metrics(baseline, candidate, metrics, directions or {})
+    check_alpha(alpha, len(compared))
     margins = _margins(margin, compared)
 
     unscored: list[Unscored] = []
@@ -284,23 +342,19 @@ def compare(
         for side, of in sides.items():
             values[side], lacking = _values(side, identity, of[identity], list(compared))
             unscored += lacking
-        differences = {
-            name: _difference(values["baseline"][name], values["candidate"][name]) * (1 if higher_is_better else -1)
-            for name, higher_is_better in compared.items()
-            if name in values["baseline"] and name in values["candidate"]
-        }
         results = [of[identity] for of in sides.values()]
         items.append(
             PairedItem(
                 id=identity,
                 baseline=results[0][0],
                 candidate=results[1][0],
-                differences=differences,
+                differences={},
                 baseline_values=values["baseline"],
                 candidate_values=values["candidate"],
                 trials=(len(results[0]), len(results[1])),
             )
         )
+    items = _with_differences(items, compared)
     return Comparison(
         metrics=_compared(items, compared, margins, alpha, seed),
         items=tuple(items),
@@ -314,8 +368,32 @@ def compare(
     )
 
 
+def check_alpha(alpha: float, metrics: int = 1) -> None:
+    """Refuse an error rate that is none, or that the permutations drawn cannot reach.
+
+    Raises:
+        ConfigurationError: Says what can be reached.
+    """
+    if not (finite(alpha) is not None and 0 < alpha < 1):
+        raise ConfigurationError(f"alpha must be between 0 and 1, not {alpha!r}")
+    finest = 1 / (PERMUTATIONS + 1)
+    if alpha / metrics < finest:
+        raise ConfigurationError(
+            f"an alpha of {alpha:g} over {metrics} metric{'s' if metrics > 1 else ''} is finer than a test of "
+            f"{PERMUTATIONS:,} permutations can show: it must be at least {metrics * finest:g}"
+        )
+
+
 def verdict_of(
-    low: float, high: float, p_adjusted: float, *, margin: float, pairs: int, alpha: float = ALPHA
+    low: float,
+    high: float,
+    p_adjusted: float,
+    *,
+    margin: float,
+    pairs: int,
+    alpha: float = ALPHA,
+    fewest: int | None = None,
+    unseen_loss: float = 0.0,
 ) -> Verdict:
     """The verdict on one metric.
 
@@ -327,8 +405,8 @@ def verdict_of(
     ================================================= ============
     fewer pairs than any test could find anything in  underpowered
     significant, and low > 0                          improved
-    low >= -margin                                    no worse
-    significant, and high < 0                         worse
+    low - unseen_loss >= -margin                      no worse
+    significant, and high < 0, and low < -margin      worse
     anything else                                     underpowered
     ================================================= ============
 
@@ -336,7 +414,18 @@ def verdict_of(
     no worse. *Improved* and *worse* need the test and the interval to agree, since the test alone raises too many
     alarms over few lopsided differences; and they are corrected for the number of metrics, since among many one is
     soon found. *No worse* is not corrected: a gate passes only if all metrics are, which no number of them makes
-    easier. The fewest pairs are 6 at an alpha of .05: the permutation test cannot reach it with 5.
+    easier. The fewest pairs are 6 for one metric at an alpha of .05: the permutation test cannot reach it with 5.
+
+    Args:
+        low: The interval's lower end.
+        high: Its upper end.
+        p_adjusted: Of the test, corrected.
+        margin: Loss that is still no worse.
+        pairs: Items with a value on both sides.
+        alpha: The error rate.
+        fewest: Pairs below which nothing is significant; None takes what one metric needs.
+        unseen_loss: What the mean may lose by items that would do otherwise, where none of those seen does: an interval
+            without a width knows nothing of them.
 
     Example:
         >>> str(verdict_of(-0.03, -0.01, 0.001, margin=0.05, pairs=50))
@@ -345,15 +434,17 @@ def verdict_of(
         'worse'
         >>> str(verdict_of(-0.08, 0.02, 0.4, margin=0.05, pairs=50))
         'underpowered'
+        >>> str(verdict_of(0.0, 0.0, 1.0, margin=0.05, pairs=50, unseen_loss=0.06))
+        'underpowered'
     """
     significant = p_adjusted <= alpha
-    if pairs < fewest_pairs(alpha):
+    if pairs < (fewest_pairs(alpha) if fewest is None else fewest):
         return Verdict.UNDERPOWERED
     if significant and low > 0:
         return Verdict.IMPROVED
-    if low >= -margin:
+    if low - unseen_loss >= -margin:
         return Verdict.NO_WORSE
-    if significant and high < 0:
+    if significant and high < 0 and low < -margin:
         return Verdict.WORSE
     return Verdict.UNDERPOWERED
 
@@ -475,9 +566,36 @@ def _values(
     return values, lacking
 
 
-def _difference(baseline: float, candidate: float) -> float:
-    difference = candidate - baseline
-    return difference if abs(difference) >= RESOLUTION else 0.0
+def _with_differences(items: Sequence[PairedItem], directions: Mapping[str, bool]) -> list[PairedItem]:
+    """The items with each metric's differences, signed so that positive is better."""
+    usual = {
+        name: statistics.median(sizes) if (sizes := [abs(value) for value in _both(items, name)]) else 0.0
+        for name in directions
+    }
+
+    def of(item: PairedItem, name: str, sign: int) -> float:
+        before, after = item.baseline_values[name], item.candidate_values[name]
+        # A value near 0 may be what rounding left of larger ones.
+        scale = max(abs(before), abs(after), usual[name])
+        return sign * (after - before) if abs(after - before) > RESOLUTION * scale else 0.0
+
+    return [
+        replace(
+            item,
+            differences={
+                name: of(item, name, 1 if higher_is_better else -1)
+                for name, higher_is_better in directions.items()
+                if name in item.baseline_values and name in item.candidate_values
+            },
+        )
+        for item in items
+    ]
+
+
+def _both(items: Sequence[PairedItem], name: str) -> list[float]:
+    """A metric's values on both sides, of the items that have both."""
+    paired = [one for one in items if name in one.baseline_values and name in one.candidate_values]
+    return [values[name] for one in paired for values in (one.baseline_values, one.candidate_values)]
 
 
 # --- the statistics --------------------------------------------------------------------------------------------------
@@ -485,12 +603,13 @@ def _difference(baseline: float, candidate: float) -> float:
 
 @dataclass(frozen=True)
 class _Column:
-    """One metric's differences, signed so that positive is better."""
+    """One metric's differences, signed so that positive is better, and the largest loss of one item to reckon with."""
 
     differences: NDArray[np.float64]
     baseline_mean: float | None
     candidate_mean: float | None
     p_value: float | None
+    plausible: float
 
 
 def _compared(
@@ -514,14 +633,23 @@ def _compared(
 def _column(items: Sequence[PairedItem], name: str, seed: int) -> _Column:
     paired = [item for item in items if name in item.differences]
     if not paired:
-        return _Column(np.zeros(0), None, None, None)
+        return _Column(np.zeros(0), None, None, None, 0.0)
     differences = np.array([item.differences[name] for item in paired])
     return _Column(
         differences,
         baseline_mean=statistics.fmean(item.baseline_values[name] for item in paired),
         candidate_mean=statistics.fmean(item.candidate_values[name] for item in paired),
         p_value=float(permutation_p_value(differences, seed=seed)),
+        plausible=_plausible(_both(paired, name)),
     )
+
+
+def _plausible(values: Sequence[float]) -> float:
+    """The largest loss to reckon with: 1 for scores within 0 to 1, else the range seen, or their size without one."""
+    low, high = min(values), max(values)
+    if low >= 0 and high <= 1:
+        return 1.0
+    return high - low or abs(high)
 
 
 def _metric(
@@ -538,18 +666,35 @@ def _metric(
     pairs = len(differences)
     sign = 1 if higher_is_better else -1
     interval: tuple[float, float] | None = None
+    detectable = unseen = None
     verdict = Verdict.UNDERPOWERED
+    fewest = fewest_pairs(alpha / tested)
     if pairs > 1 and p_adjusted is not None:
         low, high = (float(end) for end in mean_interval(differences, alpha=alpha, seed=seed))
-        verdict = verdict_of(low, high, p_adjusted, margin=margin, pairs=pairs, alpha=alpha)
-        interval = (low, high) if higher_is_better else (-high, -low)
+        unseen = unseen_share(pairs, alpha) if low == high else None
+        verdict = verdict_of(
+            low,
+            high,
+            p_adjusted,
+            margin=margin,
+            pairs=pairs,
+            alpha=alpha,
+            fewest=fewest,
+            unseen_loss=(unseen or 0.0) * column.plausible,
+        )
+        # Added to 0, -0 is 0.
+        interval = (low + 0.0, high + 0.0) if higher_is_better else (0.0 - high, 0.0 - low)
+        # The least favourable place in Holm's order, so that it holds wherever the metric comes.
+        ends = (low, high) if tested == 1 else mean_interval(differences, alpha=alpha / tested, seed=seed)
+        reach = max(abs(float(end) - float(differences.mean())) for end in ends)
+        detectable = detectable_difference(differences, alpha=alpha / tested, reach=reach)
     return MetricComparison(
         name=name,
         higher_is_better=higher_is_better,
         pairs=pairs,
         baseline_mean=column.baseline_mean,
         candidate_mean=column.candidate_mean,
-        difference=sign * float(differences.mean()) if pairs else None,
+        difference=sign * float(differences.mean()) + 0.0 if pairs else None,
         interval=interval,
         p_value=column.p_value,
         p_adjusted=p_adjusted,
@@ -557,9 +702,10 @@ def _metric(
         worse=_share(differences < 0),
         equal=_share(differences == 0),
         margin=margin,
-        # The least favourable place in Holm's order, so that it holds wherever the metric comes.
-        detectable=detectable_difference(differences, alpha=alpha / tested) if pairs > 1 else None,
+        detectable=detectable,
         verdict=verdict,
+        fewest=fewest,
+        unseen=unseen,
     )
 
 

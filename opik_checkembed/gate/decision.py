@@ -42,6 +42,11 @@ class ThresholdCheck:
         """Whether there is a value, and it keeps to the limit."""
         return self.value is not None and self.threshold.holds(self.value)
 
+    @property
+    def shown(self) -> str:
+        """The value with as many digits as tell it from the limit."""
+        return "-" if self.value is None else self.threshold.shown(self.value)
+
 
 @dataclass(frozen=True)
 class Decision:
@@ -91,9 +96,14 @@ def decide(
     more items than `allow_missing` are on one side only                     cannot tell
     a metric is worse, or the candidate does not keep to a threshold         worse
     a metric is underpowered, and `fail_on_underpowered`                     cannot tell
-    a metric has no item with a value on both sides                          cannot tell
+    a metric has fewer items with a value on both sides than any test needs  cannot tell
+    a metric's whole interval is a loss beyond the margin, and yet the test
+    over so few items does not call it significant                           cannot tell
     anything else                                                            passed
     ======================================================================== ===========
+
+    What is underpowered for another reason passes with a word: small samples with an unsure difference are the normal
+    case, and no sign of a loss.
 
     Items without a score come first, since those that an answer's change made unscorable may be the ones that got
     worse: the figures over the others are then no answer to the question.
@@ -116,10 +126,9 @@ def decide(
         )
     checks = tuple(ThresholdCheck(one, by_name[one.name].candidate_mean) for one in thresholds)
     worse = [one.name for one in comparison.metrics if one.verdict is Verdict.WORSE]
-    unsure = [one.name for one in comparison.metrics if one.verdict is Verdict.UNDERPOWERED and one.pairs]
+    unsure = [one for one in comparison.metrics if one.verdict is Verdict.UNDERPOWERED]
     unscored, paired = comparison.unscored_items, len(comparison.items)
     missing = len(comparison.only_baseline) + len(comparison.only_candidate)
-    empty = [one.name for one in comparison.metrics if not one.pairs]
 
     incomplete = []
     if len(unscored) > allow_unscored:
@@ -128,16 +137,18 @@ def decide(
         incomplete.append(f"items on one side only: {missing} ({allow_missing} allowed)")
     failed = [f"{name} is worse" for name in worse]
     failed += [
-        f"{one.threshold} does not hold: the candidate has {one.value:.4g}"
+        f"{one.threshold} does not hold: the candidate has {one.shown}"
         for one in checks
         if one.value is not None and not one.passed
     ]
-    lacking = [f"{name} has no item with a value on both sides" for name in empty]
-    lacking += [f"{name} is underpowered: too few items to tell no worse from worse" for name in unsure]
+    # Those first that alone keep the gate from telling.
+    blind = [one for one in unsure if one.keeps_from_telling]
+    reasons = [one.unsure or "" for one in (*blind, *(one for one in unsure if one not in blind))]
+    reasons += [f"{one.name}: {one.equal_words}" for one in comparison.metrics if one.equal_words and one not in unsure]
 
-    silent = bool(empty) or (fail_on_underpowered and bool(unsure))
+    silent = bool(blind) or (fail_on_underpowered and bool(unsure))
     if incomplete or (silent and not failed):
         outcome = Outcome.CANNOT_TELL
     else:
         outcome = Outcome.WORSE if failed else Outcome.PASSED
-    return Decision(outcome, (*incomplete, *failed, *lacking), not incomplete, checks)
+    return Decision(outcome, (*incomplete, *failed, *reasons), not incomplete, checks)

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 from opik_checkembed.gate.comparison import Comparison, Verdict
 from opik_checkembed.gate.decision import Decision
-from opik_checkembed.gate.wording import lacking, number, one_sided, overview, sentence
+from opik_checkembed.gate.wording import lacking, one_sided, overview, sentence
 
 _SUITE = "opik-checkembed gate"
 # What XML 1.0 cannot hold, even as a character reference.
@@ -18,8 +18,8 @@ def junit_report(comparison: Comparison, decision: Decision, *, fail_on_underpow
     """One test case for each metric and threshold, and one for the items being complete.
 
     A metric that is worse and a threshold that does not hold are failures. An underpowered metric is skipped, or an
-    error with `fail_on_underpowered`. That items lack a score, or are on one side only, is an error where it keeps the
-    gate from telling.
+    error with `fail_on_underpowered` or where it keeps the gate from telling (see `decide`). That items lack a score,
+    or are on one side only, is an error where it keeps the gate from telling.
 
     Args:
         comparison: The two runs compared.
@@ -35,12 +35,12 @@ def junit_report(comparison: Comparison, decision: Decision, *, fail_on_underpow
         case = _case(suite, "metric", one.name, said)
         if one.verdict is Verdict.WORSE:
             _problem(case, "failure", said)
-        elif not one.pairs or (one.verdict is Verdict.UNDERPOWERED and fail_on_underpowered):
+        elif one.verdict is Verdict.UNDERPOWERED and (one.keeps_from_telling or fail_on_underpowered):
             _problem(case, "error", said)
         elif one.verdict is Verdict.UNDERPOWERED:
             _problem(case, "skipped", said)
     for check in decision.thresholds:
-        said = f"{check.threshold}: the candidate has {number(check.value)}"
+        said = f"{check.threshold}: the candidate has {check.shown}"
         case = _case(suite, "threshold", str(check.threshold), said)
         if not check.passed:
             _problem(case, "error" if check.value is None else "failure", said)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import string
 from collections.abc import Iterator
 
@@ -23,11 +24,14 @@ from opik_checkembed.gate.wording import (
     overview,
     shares,
     trials,
+    why_lost,
 )
 from opik_checkembed.wording import shortened
 
 # As character references these are no Markdown, no HTML, no emoji, mention, link or formula.
 _MARKED = frozenset(string.punctuation) - frozenset(",.;?%'-/")
+_ADDRESS = re.compile(r"www\.|&#64;|&#58;(?=//)", re.IGNORECASE)
+_JOINER = "&#8288;"
 _LISTED = 10  # reasons, and ids of each: a comment may hold 65,536 characters
 
 
@@ -48,7 +52,7 @@ def markdown_report(comparison: Comparison, decision: Decision, *, worst: int = 
     if decision.thresholds:
         lines += ["| threshold | candidate | holds |", "| --- | ---: | --- |"]
         lines += [
-            f"| {_code(str(one.threshold))} | {number(one.value)} | {'yes' if one.passed else '**no**'} |"
+            f"| {_code(str(one.threshold))} | {one.shown} | {'yes' if one.passed else '**no**'} |"
             for one in decision.thresholds
         ]
         lines.append("")
@@ -108,7 +112,10 @@ def _worst(comparison: Comparison, count: int) -> Iterator[str]:
             ("asked", asked),
             ("baseline", answer_of(item.baseline)),
             ("candidate", answer_of(item.candidate)),
+            ("why", why_lost(item, comparison)),
         ):
+            if label == "why" and not text:
+                continue
             yield f"- {label}: {_code(text, LONGEST_TEXT)}"
         yield f"\n</details>{trials(item)}"
         yield ""
@@ -120,7 +127,9 @@ def _code(text: str, limit: int = LONGEST_ID) -> str:
 
 def _plain(text: str, limit: int) -> str:
     """Text on one line, cut visibly, that Markdown and HTML show as it is."""
-    return "".join(
+    shown = "".join(
         f"&#{ord(c)};" if c in _MARKED else c if c.isprintable() or c == "\u200d" else "\ufffd"
         for c in shortened(text, limit)
     )
+    # GitHub links addresses in plain words, and reads character references first: a joiner without width parts them.
+    return _ADDRESS.sub(lambda found: found[0].replace(".", "&#46;") + _JOINER, shown)

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
-import importlib.util
+import functools
+import inspect
 import json
-import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from opik_checkembed.errors import ConfigurationError
 from opik_checkembed.gate.comparison import ANSWER_FIELDS
 from opik_checkembed.gate.prompt import SUFFIXES, Prompt
+from opik_checkembed.gate.user_code import Place, folder_first
 from opik_checkembed.items import load_items
 from opik_checkembed.local import evaluate_locally
 from opik_checkembed.metric_names import METRICS, metric_of
@@ -28,6 +27,8 @@ if TYPE_CHECKING:
     from opik_checkembed.samples import Budget, LiteLLMSampler, SampleStore
 
 _OPIK = "opik:"
+_SIDE = "a side is results.json, opik:EXPERIMENT, a prompt file, or file.py:function"
+_METRIC = f"metrics are {', '.join(METRICS)}, or file.py:name"
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,9 @@ class Running:
 def load_side(text: str, running: Running) -> LocalResults:
     """The results of one side.
 
+    While a task runs, modules are looked for in its own folder first; those out of it are forgotten afterwards, so that
+    each of two checkouts has its own.
+
     Args:
         text: A result file (`.json`, as `LocalResults.to_json` writes); `opik:NAME` for an experiment; a prompt file
             (see `Prompt.from_file`); or `file.py:function` or `package.module:function` for a task.
@@ -75,22 +79,66 @@ def load_side(text: str, running: Running) -> LocalResults:
     Raises:
         ConfigurationError: It is none of these, or cannot be read or run.
     """
-    if text.startswith(_OPIK):
+    return parse_side(text).results(running)
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side of a comparison, before it is read or run.
+
+    Attributes:
+        text: As the user named it.
+        prompt: The prompt to run, if it is one.
+        task: Where the task to run is, if it is one.
+        finished: Results that there are already, if it is a file of them.
+    """
+
+    text: str
+    prompt: Prompt | None = None
+    task: Place | None = None
+    finished: LocalResults | None = None
+
+    @property
+    def is_run(self) -> bool:
+        """Whether it has yet to be run, which may cost something."""
+        return self.prompt is not None or self.task is not None
+
+    def check(self, running: Running) -> None:
+        """Refuse a side that cannot be run as it was asked for, before another one is paid for.
+
+        Raises:
+            ConfigurationError: It has no items or no metrics, or a prompt reads what no item has.
+        """
+        if self.is_run:
+            rows = _items(self.text, running)
+            if self.prompt is not None:
+                self.prompt.check(rows)
+
+    def results(self, running: Running) -> LocalResults:
+        """Its results; see `load_side`."""
+        if self.finished is not None:
+            return self.finished
+        if self.prompt is not None:
+            return _run_prompt(self.prompt, self.text, running)
+        if self.task is not None:
+            return _run_task(self.task, self.text, running)
         from opik_checkembed.gate.experiment import read_experiment
 
-        return read_experiment(text.removeprefix(_OPIK))
+        return read_experiment(self.text.removeprefix(_OPIK))
+
+
+def parse_side(text: str) -> Side:
+    """What a side is; nothing is run. For the forms and the errors see `load_side`."""
+    if text.startswith(_OPIK):
+        return Side(text)
     if text.lower().endswith(".json"):
         data = _json(Path(text))
         if "messages" not in data:
-            return LocalResults.from_dict(data)
-        return _run_prompt(Prompt.from_dict(data, text), text, running)
+            return Side(text, finished=LocalResults.from_dict(data))
+        return Side(text, prompt=Prompt.from_dict(data, text))
     if Path(text).suffix.lower() in SUFFIXES:
-        return _run_prompt(Prompt.from_file(Path(text)), text, running)
-    task = _named(text, "a side is results.json, opik:EXPERIMENT, a prompt file, or file.py:function")
-    if not callable(task):
-        raise ConfigurationError(f"{text} is no function of an item but a {type(task).__name__}")
-    items, metrics = _items(text, running), _metrics(running)
-    return evaluate_locally(items, task, metrics, trial_count=running.trials)
+        return Side(text, prompt=Prompt.from_file(Path(text)))
+    return Side(text, task=Place.parse(text, _SIDE))
 
 
 @contextlib.contextmanager
@@ -113,7 +161,8 @@ def replayed(recording: Path) -> Iterator[SampleStore]:
 def _json(path: Path) -> dict[str, Any]:
     try:
         data = json.loads(path.read_text("utf-8-sig"))
-    except (OSError, ValueError) as error:
+    # RecursionError: brackets in brackets, thousands deep.
+    except (OSError, ValueError, RecursionError) as error:
         raise ConfigurationError(f"neither results nor a prompt can be read from {path}: {error}") from error
     if not isinstance(data, dict):
         raise ConfigurationError(f"{path} holds neither results nor a prompt")
@@ -133,9 +182,33 @@ def _run_prompt(prompt: Prompt, text: str, running: Running) -> LocalResults:
     # it may be all that says what is asked.
     others = ANSWER_FIELDS - {"messages", *prompt.fields}
     items = [{name: value for name, value in row.items() if name not in others} for row in rows]
-    metrics = _metrics(running)
-    task = prompt.task(_answering(prompt, metrics, running))
-    return evaluate_locally(items, task, metrics, trial_count=running.trials)
+    with _metrics(running) as metrics:
+        task = prompt.task(_answering(prompt, metrics, running))
+        return evaluate_locally(items, task, metrics, trial_count=running.trials)
+
+
+def _run_task(place: Place, text: str, running: Running) -> LocalResults:
+    items = _items(text, running)
+    with _metrics(running, place.folder) as metrics:
+        task = place.load()
+        if not callable(task):
+            raise ConfigurationError(f"{text} is no function of an item but a {type(task).__name__}")
+        return evaluate_locally(items, _staying(task), metrics, trial_count=running.trials)
+
+
+def _staying(task: Callable[[dict[str, Any]], Any]) -> Callable[[dict[str, Any]], Any]:
+    """The task, of which a call to `sys.exit` fails the item and does not end the gate."""
+    if inspect.iscoroutinefunction(task):
+        return task  # and `evaluate_locally` says why it cannot be run
+
+    @functools.wraps(task)
+    def staying(item: dict[str, Any]) -> Any:
+        try:
+            return task(item)
+        except SystemExit as error:
+            raise RuntimeError(f"the task called sys.exit({error.code!r})") from error
+
+    return staying
 
 
 def _answering(prompt: Prompt, metrics: Sequence[BaseMetric], running: Running) -> LiteLLMSampler:
@@ -160,23 +233,53 @@ def _answering(prompt: Prompt, metrics: Sequence[BaseMetric], running: Running) 
     return answering
 
 
-def _metrics(running: Running) -> list[BaseMetric]:
-    found: list[BaseMetric] = []
-    for text in running.metrics:
-        if text.partition(":")[0] in METRICS:
-            found.append(metric_of(text, **running.sampling))
-            continue
-        named = _named(text, f"metrics are {', '.join(METRICS)}, or file.py:name")
-        made = named(**running.sampling) if callable(named) else named
-        found += made if isinstance(made, list | tuple) else [made]
+@contextlib.contextmanager
+def _metrics(running: Running, home: Path | None = None) -> Iterator[list[BaseMetric]]:
+    """The metrics; as long as this lasts, modules are looked for in `home` first, else in the first metric's folder."""
+    places = {text: Place.parse(text, _METRIC) for text in running.metrics if text.partition(":")[0] not in METRICS}
+    home = home or next((place.folder for place in places.values()), None)
+    with contextlib.ExitStack() as stack:
+        if home is not None:
+            stack.enter_context(folder_first(home))
+        own: dict[str, list[Any]] = {}
+        # Those out of other folders first: the modules of `home` are not there yet to be taken for theirs.
+        for text, place in sorted(places.items(), key=lambda one: one[1].folder == home):
+            with contextlib.nullcontext() if place.folder == home else folder_first(place.folder):
+                own[text] = _made(place, running)
+        found: list[BaseMetric] = []
+        for text in running.metrics:
+            found += own[text] if text in own else [metric_of(text, **running.sampling)]
+        _check_replay(found, running)
+        yield found
+
+
+def _made(place: Place, running: Running) -> list[Any]:
+    """The metrics that a list holds, or a function returns."""
+    named = place.load()
+    if callable(named):
+        what = f"{place.where}:{place.name}"
+        try:
+            inspect.signature(named).bind(**running.sampling)
+        except (TypeError, ValueError) as error:
+            raise ConfigurationError(
+                f"{what} cannot be called with {', '.join(running.sampling)} ({error}): name a list of metrics, or a "
+                "function like def metrics(**sampling): ..."
+            ) from error
+        try:
+            named = named(**running.sampling)
+        except (Exception, SystemExit) as error:
+            raise ConfigurationError(f"{what} cannot be called: {error!r}") from error
+    return list(named) if isinstance(named, list | tuple) else [named]
+
+
+def _check_replay(metrics: Sequence[BaseMetric], running: Running) -> None:
     if running.store.mode == "replay":
-        own = [metric.name for metric in found if _samples_elsewhere(metric, running.store)]
+        own = [metric.name for metric in metrics if _samples_elsewhere(metric, running.store)]
         if own:
             raise ConfigurationError(
                 f"{', '.join(own)} would ask past the recording: with --replay, name a function in --metrics that "
                 "constructs its metrics with the store it is given, def metrics(**sampling): ..."
             )
-    return found
 
 
 def _samples_elsewhere(metric: Any, store: SampleStore) -> bool:
@@ -184,53 +287,3 @@ def _samples_elsewhere(metric: Any, store: SampleStore) -> bool:
     sampler = getattr(metric, "sampler", None)
     parts = getattr(metric, "metrics", ())
     return getattr(sampler, "store", store) is not store or any(_samples_elsewhere(part, store) for part in parts)
-
-
-def _named(text: str, form: str) -> Any:
-    """What `file.py:name` or `package.module:name` names."""
-    where, colon, name = text.rpartition(":")
-    if not colon or not where or not name:
-        raise ConfigurationError(f"{text!r} cannot be read: {form}")
-    module = _file_module(Path(where)) if where.endswith(".py") else _installed_module(where)
-    if not hasattr(module, name):
-        raise ConfigurationError(f"{where} has no {name!r}")
-    return getattr(module, name)
-
-
-def _file_module(path: Path) -> ModuleType:
-    if not path.is_file():
-        raise ConfigurationError(f"there is no file {path}")
-    # Named by the path as it was given: the same on every machine, since a `TaskSampler` knows its task by it, and
-    # two for two files of one name. The prefix keeps it off other modules' names.
-    name = f"task_file.{'.'.join(path.with_suffix('').parts)}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None  # for a path that ends in .py there always is one
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    # As for a script: its neighbours can be imported.
-    with _on_path(path.resolve().parent), _explained(str(path)):
-        spec.loader.exec_module(module)
-    return module
-
-
-def _installed_module(name: str) -> ModuleType:
-    with _on_path(Path.cwd()), _explained(name):
-        return importlib.import_module(name)
-
-
-@contextlib.contextmanager
-def _on_path(folder: Path) -> Iterator[None]:
-    sys.path.insert(0, str(folder))
-    try:
-        yield
-    finally:
-        sys.path.remove(str(folder))
-
-
-@contextlib.contextmanager
-def _explained(what: str) -> Iterator[None]:
-    try:
-        yield
-    except Exception as error:
-        raise ConfigurationError(f"{what} cannot be imported: {error!r}") from error

@@ -26,6 +26,7 @@ from opik_checkembed.gate.wording import (
     overview,
     shares,
     trials,
+    why_lost,
 )
 from opik_checkembed.wording import shortened
 
@@ -56,7 +57,7 @@ def terminal_report(comparison: Comparison, decision: Decision, *, worst: int = 
     parts: list[RenderableType] = [_table(comparison)]
     for check in decision.thresholds:
         holds = "holds" if check.passed else "does not hold"
-        parts.append(Text(f"{_clean(str(check.threshold))} {holds}: {number(check.value)}"))
+        parts.append(Text(f"{_clean(str(check.threshold))} {holds}: {check.shown}"))
     for one in (*lacking(comparison.unscored), *one_sided(comparison)):
         ids = ", ".join(_clean(shortened(identity, LONGEST_ID)) for identity in one.ids)
         parts.append(Text(f"{_clean(one.what)}\n  items ({len(one.ids)}): {ids}", style="red"))
@@ -103,6 +104,7 @@ def _details(comparison: Comparison) -> Text:
         f"{number(one.margin)}, detectable {number(one.detectable)}"
         for one in comparison.metrics
     ]
+    lines += [f"{_clean(one.name)}: {one.equal_words}" for one in comparison.metrics if one.equal_words]
     lines.append(
         "p: paired permutation test with Holm's correction. detectable: the smallest difference that so many items "
         "show in 80 of 100 runs."
@@ -119,8 +121,11 @@ def _worst(comparison: Comparison, count: int) -> Iterator[RenderableType]:
             ("asked    ", asked_of(item.baseline)),
             ("baseline ", answer_of(item.baseline)),
             ("candidate", answer_of(item.candidate)),
+            ("why      ", why_lost(item, comparison)),
         )
         for label, text in texts:
+            if label.startswith("why") and not text:
+                continue
             lines.append(f"   {label} ", style="dim")
             lines.append(f"{_clean(shortened(text, LONGEST_TEXT))}\n")
         lines.right_crop(1)

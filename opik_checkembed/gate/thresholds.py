@@ -45,8 +45,19 @@ class Threshold:
         """Whether a value keeps to the limit."""
         return _OPERATORS[self.operator](value, self.value)
 
+    def shown(self, value: float) -> str:
+        """A value with as many digits as tell it from the limit.
+
+        Example:
+            >>> Threshold("m", "<=", 0.3).shown(0.30003), Threshold("m", "<=", 0.3).shown(0.25)
+            ('0.30003', '0.25')
+        """
+        texts = (f"{value + 0.0:.{digits}g}" for digits in (3, 6, 17))
+        return next(text for text in texts if self.holds(float(text)) == self.holds(value))
+
     def __str__(self) -> str:
-        return f"{self.name}{self.operator}{self.value:g}"
+        short = f"{self.value:g}"
+        return f"{self.name}{self.operator}{short if float(short) == self.value else repr(self.value)}"
 
 
 def parse_threshold(text: str) -> Threshold:

@@ -23,6 +23,7 @@ def number(value: float | None, *, sign: bool = False) -> str:
     """
     if value is None:
         return "-"
+    value += 0.0  # -0 is 0
     plus = "+" if sign else ""
     return f"{value:{plus}.3f}" if value == 0 or 0.0005 <= abs(value) < 1000 else f"{value:{plus}.3g}"
 
@@ -37,7 +38,21 @@ def interval(metric: MetricComparison) -> str:
 
 def shares(metric: MetricComparison) -> str:
     """Shares of the items better, worse and equal, in hundredths."""
-    return " / ".join(f"{100 * share:.0f} %" for share in (metric.better, metric.worse, metric.equal))
+    return " / ".join(f"{share_of(share)} %" for share in (metric.better, metric.worse, metric.equal))
+
+
+def share_of(share: float) -> str:
+    """A share in hundredths; none is shown as 0 or 100 that is not.
+
+    Example:
+        >>> share_of(0.0), share_of(1 / 300), share_of(0.5), share_of(299 / 300), share_of(1.0)
+        ('0', '<1', '50', '>99', '100')
+    """
+    if 0 < share < 0.01:
+        return "<1"
+    if 0.99 < share < 1:
+        return ">99"
+    return f"{100 * share:.0f}"
 
 
 def direction(metric: MetricComparison) -> str:
@@ -47,12 +62,13 @@ def direction(metric: MetricComparison) -> str:
 
 def sentence(metric: MetricComparison, alpha: float) -> str:
     """One metric in a sentence."""
+    said = f". {why}" if (why := metric.unsure or metric.equal_words) else ""
     return (
         f"{metric.name} is {metric.verdict}: {number(metric.baseline_mean)} -> {number(metric.candidate_mean)}, "
         f"difference {number(metric.difference, sign=True)} {level(alpha)} {interval(metric)}, "
         f"p {number(metric.p_adjusted)} (permutation test, Holm), margin {number(metric.margin)}, "
         f"{metric.pairs} items, better / worse / equal {shares(metric)}, detectable {number(metric.detectable)}, "
-        f"{direction(metric)}"
+        f"{direction(metric)}{said}"
     )
 
 
@@ -92,6 +108,13 @@ def changes(item: PairedItem, comparison: Comparison) -> str:
         for one in ordered
         if one.name in item.differences
     )
+
+
+def why_lost(item: PairedItem, comparison: Comparison) -> str:
+    """What the metric by which an item lost most says of the candidate's answer; empty where it says nothing."""
+    name = comparison.lost_most(item)
+    score = None if name is None else item.candidate.score(name)
+    return "" if score is None or score.reason is None else score.reason
 
 
 def trials(item: PairedItem) -> str:

@@ -20,12 +20,14 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from opik_checkembed._version import __version__
+from opik_checkembed.gate.wording import level, share_of
 from opik_checkembed.report.comparison_data import comparison_data
 from opik_checkembed.report.page_data import page_data
 from opik_checkembed.report.table import _dollars
 
 if TYPE_CHECKING:
     from opik_checkembed.gate.comparison import Comparison
+    from opik_checkembed.gate.decision import Decision
     from opik_checkembed.results import LocalResults
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -78,7 +80,7 @@ def results_page(results: LocalResults, *, title: str | None = None) -> str:
     )
 
 
-def comparison_page(comparison: Comparison, *, title: str | None = None) -> str:
+def comparison_page(comparison: Comparison, *, title: str | None = None, decision: Decision | None = None) -> str:
     """Two runs compared, as an HTML page.
 
     It shows the verdict on each score with the difference's interval against the margin, what is missing, and the
@@ -87,6 +89,7 @@ def comparison_page(comparison: Comparison, *, title: str | None = None) -> str:
     Args:
         comparison: What `opik_checkembed.gate.comparison.compare` returned.
         title: The page's heading; "Comparison" if not given.
+        decision: What a gate says of it; the page then begins with that, its reasons and the thresholds.
 
     Returns:
         The file's text, to be written as UTF-8.
@@ -97,6 +100,8 @@ def comparison_page(comparison: Comparison, *, title: str | None = None) -> str:
         {"index": found.index},
         title=title or "Comparison",
         comparison=comparison,
+        decision=decision,
+        level=level(comparison.alpha),
         metrics=list(zip(comparison.metrics, found.intervals, strict=True)),
         missing=found.missing,
         one_sided=len(comparison.only_baseline) + len(comparison.only_candidate),
@@ -135,7 +140,7 @@ def _environment() -> Environment:
         "breakable": _breakable,
         "count": _count,
         "figure": _figure,
-        "percent": _percent,
+        "share": share_of,
         "short": "{:.3g}".format,
         "signed": _signed,
         "thousands": "{:,}".format,
@@ -178,10 +183,6 @@ def _figure(value: float | None) -> str:
 def _signed(value: float | None) -> str:
     text = _figure(value)
     return text if value is None or not value > 0 else f"+{text}"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f}"
 
 
 def _count(count: int, word: str) -> str:

@@ -198,7 +198,9 @@ def _overview(results: LocalResults) -> Iterator[ScoreOverview]:
             failed=summary.failed,
             quartiles=tuple(map(float, spread)),
             bins=bins,
-            mean_at=(summary.mean - bins[0].low) / (bins[-1].high - bins[0].low) if summary.mean is not None and bins else 0.0,
+            mean_at=(summary.mean - bins[0].low) / (bins[-1].high - bins[0].low)
+            if summary.mean is not None and bins
+            else 0.0,
         )
 
 

@@ -19,6 +19,7 @@ from opik_checkembed.functional.paired import (
     mean_interval,
     permutation_p_value,
     t_quantile,
+    unseen_share,
 )
 
 RUNS = 1000
@@ -44,13 +45,16 @@ def simulated(kind: str, n: int) -> tuple[Draws, float]:
             return rng.choice([-1.0, 0.0, 1.0], p=[0.15, 0.7, 0.15], size=size), 0.0
         case "scores":
             return rng.beta(8, 2, size) - rng.beta(8, 2, size), 0.0
+        case "all lose":
+            return losses(rng, size, 1.0), -2 / 7
         case "half lose":
             return losses(rng, size, 0.5), -0.5 * 2 / 7
         case _:
             return losses(rng, size, 0.2), -0.2 * 2 / 7
 
 
-KINDS = ["normal", "skewed", "discrete", "scores", "half lose", "a fifth lose"]
+KINDS = ["normal", "skewed", "discrete", "scores", "all lose", "half lose", "a fifth lose"]
+HELD = ["normal", "discrete", "scores", "all lose", "half lose", "a fifth lose"]
 
 
 @pytest.mark.parametrize("n", [20, 50, 200])
@@ -59,6 +63,45 @@ def test_the_interval_holds_the_true_mean_as_often_as_it_promises(kind: str, n: 
     differences, mean = simulated(kind, n)
     low, high = mean_interval(differences, resamples=600)
     assert ((low <= mean) & (mean <= high)).mean() >= 0.95 - SAMPLING_ERROR
+
+
+@pytest.mark.parametrize("n", [6, 8, 10, 12, 15])
+@pytest.mark.parametrize("kind", HELD)
+def test_the_interval_keeps_its_promise_over_few_items_too(kind: str, n: int) -> None:
+    differences, mean = simulated(kind, n)
+    seen = differences.max(-1) > differences.min(-1)
+    low, high = mean_interval(differences[seen], resamples=600)
+    assert ((low <= mean) & (mean <= high)).mean() >= 0.95 - SAMPLING_ERROR
+
+
+@pytest.mark.parametrize(("n", "least"), [(6, 0.90), (10, 0.92), (15, 0.93)])
+def test_a_skew_over_few_items_costs_what_the_docstring_says(n: int, least: float) -> None:
+    differences, mean = simulated("skewed", n)
+    low, high = mean_interval(differences, resamples=600)
+    held = float(((low <= mean) & (mean <= high)).mean())
+    assert held >= least
+    reach = stats.t.ppf(0.975, n - 1) * stats.sem(differences, axis=1)
+    assert held > (np.abs(differences.mean(axis=1) - mean) <= reach).mean()
+
+
+def test_where_all_of_few_items_lose_alike_the_interval_is_as_narrow_as_their_spread() -> None:
+    differences = np.array([0.12, 0.1, 0.09, 0.11, 0.1, 0.13]) - 0.9
+    low, high = mean_interval(differences)
+    mean, reach = differences.mean(), stats.t.ppf(0.975, 5) * stats.sem(differences)
+    assert mean - 2 * reach - 1e-12 <= low <= mean - reach + 1e-12
+    assert mean + reach - 1e-12 <= high <= mean + 2 * reach + 1e-12
+    assert (-0.84, -0.76) < (float(low), float(high)) < (-0.80, -0.70)
+
+
+def test_a_score_interval_takes_over_only_where_more_items_stay_than_change() -> None:
+    half = np.array([-0.5, -0.3, -0.4, -0.6, -0.2] + [0.0] * 5)
+    low, _ = mean_interval(half)
+    assert half.mean() - low <= 2 * stats.t.ppf(0.975, 9) * stats.sem(half) + 1e-12
+    one = np.array([-0.5] + [0.0] * 9)
+    size, q = 0.5, stats.t.ppf(0.975, 9)
+    low, _ = mean_interval(one)
+    distance = one.mean() - float(low)
+    assert distance**2 == pytest.approx(q**2 * (one.var(ddof=1) + size * distance) / 10)
 
 
 def test_plain_intervals_would_not_keep_the_promise_where_this_one_does() -> None:
@@ -230,15 +273,37 @@ def test_the_detectable_difference_is_found_in_80_of_100_runs() -> None:
     for n in (20, 100):
         spread = rng.normal(0, 1, (RUNS, n))
         shift = detectable_difference(stats.norm.ppf((np.arange(n) + 0.5) / n) * math.sqrt(n / (n - 1)))
+        assert shift is not None
         found.append(float((permutation_p_value(spread + shift, permutations=499) <= 0.05).mean()))
     assert found == pytest.approx([0.8, 0.8], abs=0.05)
 
 
-def test_the_detectable_difference_falls_with_the_root_of_the_items_and_is_zero_without_spread() -> None:
-    few, many = detectable_difference([0.1, -0.1] * 20), detectable_difference([0.1, -0.1] * 80)
+def test_the_detectable_difference_falls_with_the_root_of_the_items_and_is_unknown_without_spread() -> None:
+    few, many, strict = (
+        detectable_difference([0.1, -0.1] * pairs, alpha=alpha) for pairs, alpha in ((20, 0.05), (80, 0.05), (20, 0.01))
+    )
+    assert few is not None
+    assert many is not None
+    assert strict is not None
     assert few / many == pytest.approx(2, rel=0.03)
-    assert detectable_difference([0.1, -0.1] * 20, alpha=0.01) > few
-    assert detectable_difference([0.2] * 20) == 0.0
+    assert strict > few
+    assert detectable_difference([0.2] * 20) is None
+
+
+def test_the_detectable_difference_counts_with_the_reach_of_the_interval_that_decides() -> None:
+    values = np.array([0.1, -0.1] * 20)
+    error = stats.sem(values)
+    found = detectable_difference(values, reach=0.07)
+    assert found == pytest.approx(0.07 + stats.t.ppf(0.8, 39) * error)
+    plain = detectable_difference(values)
+    assert plain == pytest.approx((stats.t.ppf(0.975, 39) + stats.t.ppf(0.8, 39)) * error)
+
+
+@pytest.mark.parametrize("count", [1, 10, 200])
+def test_the_unseen_share_is_where_seeing_nothing_becomes_unlikely(count: int) -> None:
+    assert (1 - unseen_share(count)) ** count == pytest.approx(0.05)
+    assert unseen_share(count) < 3 / count
+    assert unseen_share(count, alpha=0.01) > unseen_share(count)
 
 
 @pytest.mark.parametrize("freedom", [1, 2, 3, 4, 5, 6, 19, 20, 199, 1000, 9999])

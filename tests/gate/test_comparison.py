@@ -168,15 +168,73 @@ def test_one_item_is_underpowered() -> None:
 
 def test_fewer_items_than_any_test_can_decide_over_are_underpowered_even_where_all_are_equal() -> None:
     for count, verdict in ((fewest_pairs() - 1, Verdict.UNDERPOWERED), (fewest_pairs(), Verdict.NO_WORSE)):
-        found = only(compare(run([0.5] * count), run([0.5] * count), margin=0.0))
+        found = only(compare(run([0.5] * count), run([0.5] * count), margin=1.0))
         assert found.verdict is verdict
-        assert (found.interval, found.p_value, found.equal, found.detectable) == ((0, 0), 1.0, 1.0, 0.0)
+        assert (found.interval, found.p_value, found.equal, found.detectable) == ((0, 0), 1.0, 1.0, None)
+        assert found.keeps_from_telling is (verdict is Verdict.UNDERPOWERED)
+
+
+@pytest.mark.parametrize(("count", "verdict"), [(10, "underpowered"), (148, "underpowered"), (149, "no worse")])
+def test_equal_runs_are_no_worse_only_if_so_many_items_would_have_shown_a_loss_beyond_the_margin(
+    count: int, verdict: str
+) -> None:
+    # 1 - .05 ** (1 / n) is .02 at n = 148.3: with more items, that share times the largest loss, 1, is within it.
+    found = only(compare(run([0.5] * count), run([0.5] * count), margin=0.02))
+    assert (str(found.verdict), found.keeps_from_telling) == (verdict, False)
+    assert found.equal_words.startswith(f"no item differs; with {count} items up to ")
+    # Outside 0 to 1 the range seen stands for the largest loss: 8, and their size where all are the same: 3.
+    wide = [2.0, 10.0] * 100
+    assert only(compare(run(wide), run(wide), margin=8 * 0.0149)).verdict is Verdict.NO_WORSE
+    assert only(compare(run(wide), run(wide), margin=8 * 0.0148)).verdict is Verdict.UNDERPOWERED
+    assert only(compare(run([3.0] * 200), run([3.0] * 200), margin=3 * 0.0148)).verdict is Verdict.UNDERPOWERED
+
+
+def test_a_small_loss_by_the_same_everywhere_is_neither_no_worse_nor_worse() -> None:
+    found = only(compare(run([0.5] * 20), run([0.49] * 20)))
+    assert found.verdict is Verdict.UNDERPOWERED
+    assert (found.unsure or "").startswith("agreement is underpowered: all items differ by the same; with 20 items up")
+    assert only(compare(run([0.9] * 6), run([0.1] * 6))).verdict is Verdict.WORSE
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])
+def test_verdicts_do_not_depend_on_the_unit(unit: float) -> None:
+    baseline, candidate = shifted(40, -0.05)
+    sides = [run([unit * value for value in side]) for side in (baseline, candidate)]
+    assert only(compare(*sides, margin=0.02 * unit)).verdict is Verdict.WORSE
+    noisy = run([unit * value * (1 + 5e-7) for value in baseline])
+    assert only(compare(sides[0], noisy, margin=0.02 * unit)).equal == 1.0
+
+
+@pytest.mark.parametrize("count", [1, 5, 6, 7])
+def test_a_loss_on_every_item_of_two_metrics_is_worse_or_cannot_be_told(count: int) -> None:
+    ways = {"agreement": True, "third": True}
+    before, after = (several({name: [value] * count for name in ways}, ways) for value in (0.9, 0.1))
+    for found in compare(before, after).metrics:
+        assert found.fewest == 7
+        assert found.verdict is (Verdict.WORSE if count == 7 else Verdict.UNDERPOWERED)
+        assert found.keeps_from_telling is (count < 7)
+        assert count == 7 or f"too few items: {count}, and with fewer than 7" in (found.unsure or "")
+
+
+def test_all_of_six_items_losing_alike_is_worse_with_an_interval_of_their_spread() -> None:
+    found = only(compare(run([0.9] * 6), run([0.12, 0.1, 0.09, 0.11, 0.1, 0.13])))
+    assert found.verdict is Verdict.WORSE
+    assert found.interval is not None
+    assert -0.84 < found.interval[0] < found.interval[1] < -0.74
+
+
+def test_the_detectable_difference_reaches_as_far_as_the_interval() -> None:
+    found = only(compare(run([0.9] * 40), run([0.9] * 37 + [0.5, 0.6, 0.4])))
+    assert found.interval is not None
+    assert found.difference is not None
+    reach = max(found.difference - found.interval[0], found.interval[1] - found.difference)
+    assert (found.detectable or 0) > reach
 
 
 def test_what_single_precision_leaves_is_no_difference() -> None:
     values = [0.1 * n for n in range(1, 10)]
     found = only(compare(run(values), run([value - 2e-7 for value in values]), margin=0.0))
-    assert (found.equal, found.difference, found.verdict) == (1.0, 0.0, Verdict.NO_WORSE)
+    assert (found.equal, found.difference, found.detectable) == (1.0, 0.0, None)
 
 
 def test_an_empty_side_is_refused() -> None:
@@ -345,6 +403,7 @@ def test_margins_are_given_for_all_or_by_metric() -> None:
         ({"directions": {"doubt": True}}, "a direction is given for doubt, which is not compared"),
         ({"alpha": 0.0}, "alpha must be between 0 and 1"),
         ({"alpha": 1}, "alpha must be between 0 and 1"),
+        ({"alpha": 0.00009}, "an alpha of 9e-05 over 1 metric is finer than a test of 9,999 permutations"),
         ({"alpha": "x"}, "alpha must be between 0 and 1"),
     ],
 )

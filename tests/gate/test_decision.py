@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from opik_checkembed.errors import ConfigurationError
-from opik_checkembed.gate.comparison import Comparison, compare
+from opik_checkembed.gate.comparison import Comparison, Verdict, compare
 from opik_checkembed.gate.decision import Outcome, decide
 from opik_checkembed.gate.thresholds import parse_threshold
 from opik_checkembed.results import LocalResults
@@ -101,8 +101,37 @@ def test_the_decision_as_json() -> None:
     assert [outcome.words for outcome in Outcome] == ["passed", "worse", "cannot tell"]
 
 
-def test_one_item_is_no_failure_but_said() -> None:
+def test_one_item_cannot_be_told() -> None:
     one = LocalResults((result("a", {"agreement": 0.5}),), {"agreement": True})
     found = decide(compare(one, one))
+    assert found.outcome is Outcome.CANNOT_TELL
+    assert found.reasons == ("agreement has too few items: 1, and with fewer than 6 no test can tell",)
+
+
+def test_a_loss_on_all_of_too_few_items_is_no_pass() -> None:
+    found = decide(compare(run([0.9] * 5), run([0.1] * 5)))
+    assert found.outcome is Outcome.CANNOT_TELL
+    assert found.reasons[0].endswith("no test can tell, though the candidate lost on every one of them")
+
+
+def test_a_loss_beyond_the_margin_that_is_not_significant_is_no_pass() -> None:
+    base = comparison(-0.03)
+    unsure = replace(base.metrics[0], verdict=Verdict.UNDERPOWERED, interval=(-0.5, -0.03))
+    found = decide(replace(base, metrics=(unsure,)))
+    assert found.outcome is Outcome.CANNOT_TELL
+    assert "lost more than the margin" in found.reasons[0]
+    within = decide(replace(base, metrics=(replace(unsure, interval=(-0.5, -0.01)),)))
+    assert within.outcome is Outcome.PASSED
+
+
+def test_equal_runs_of_ten_items_pass_with_a_word() -> None:
+    found = decide(compare(run([0.5] * 10), run([0.5] * 10)))
     assert found.outcome is Outcome.PASSED
-    assert "underpowered" in found.reasons[0]
+    assert "no item differs; with 10 items up to 26 % of all" in found.reasons[0]
+    many = decide(compare(run([0.5] * 300), run([0.5] * 300)))
+    assert many.reasons == ("agreement: no item differs; with 300 items up to 0.99 % of all may still do otherwise",)
+
+
+def test_a_value_just_beyond_its_threshold_is_shown_to_be() -> None:
+    found = decide(compare(run([0.30003] * 8), run([0.30003] * 8)), [parse_threshold("agreement<=0.3")])
+    assert found.reasons[0] == "agreement<=0.3 does not hold: the candidate has 0.30003"

@@ -18,6 +18,7 @@ from opik_checkembed.gate.markdown import markdown_report
 from opik_checkembed.gate.terminal import terminal_report
 from opik_checkembed.gate.thresholds import Threshold, parse_threshold
 from opik_checkembed.gate.wording import answer_of, asked_of, number
+from opik_checkembed.report.page import comparison_page
 from opik_checkembed.results import ItemResult, LocalResults
 from tests.gate.runs import DIRECTIONS, pair_of, result, run
 
@@ -158,6 +159,44 @@ def test_no_text_is_read_as_markdown_or_html() -> None:
     assert "<script>alert(1)</script>" in html.unescape(text)
     # No line of a text begins a line of ours.
     assert all(line.startswith(("|", "-", "#", "<", "")) for line in text.splitlines())
+
+
+def test_no_address_in_a_text_becomes_a_link() -> None:
+    text = "See www.evil.example, WWW.evil.example, mail me@evil.example or http://evil.example/x."
+    before = LocalResults(tuple(result(f"q{n}", {"agreement": 0.9}) for n in range(8)), DIRECTIONS)
+    after = LocalResults(tuple(result(f"q{n}", {"agreement": 0.1}, answer=text) for n in range(8)), DIRECTIONS)
+    comparison = compare(before, after)
+    shown_ = markdown_report(comparison, decide(comparison))
+    # As GitHub reads it: `www.` in the source, the others after character references.
+    assert not re.search(r"www\.", shown_, re.IGNORECASE)
+    assert not re.search(r"\w@\w|://|www\.\w", html.unescape(shown_), re.IGNORECASE)
+    assert "me@\u2060evil.example" in html.unescape(shown_)
+
+
+def test_the_reason_of_the_metric_that_lost_most_is_shown_for_each_of_the_worst_items() -> None:
+    def side(agreement: float, doubt: float) -> LocalResults:
+        items = [result(f"q{n}", {"agreement": agreement - n / 100, "doubt": doubt - (n == 0) / 10}) for n in range(8)]
+        named = [replace(i, scores=tuple(replace(s, reason=f"{s.name}\nis odd") for s in i.scores)) for i in items]
+        return LocalResults(tuple(named), DIRECTIONS)
+
+    comparison = compare(side(0.9, 0.3), side(0.3, 0.3))
+    decision = decide(comparison)
+    assert shown(comparison, decision, worst=3).count("why       agreement is odd") == 3
+    assert html.unescape(markdown_report(comparison, decision, worst=3)).count("- why: <code>agreement is odd") == 3
+
+
+def test_equal_runs_say_in_every_form_what_that_leaves_open() -> None:
+    comparison = compare(run([0.5] * 10), run([0.5] * 10))
+    decision = decide(comparison)
+    said = "no item differs; with 10 items up to 26 % of all may still do otherwise"
+    for text in (
+        shown(comparison, decision),
+        markdown_report(comparison, decision),
+        junit_report(comparison, decision),
+        comparison_page(comparison, decision=decision),
+    ):
+        assert said in html.unescape(text)
+    assert "detectable -" in " ".join(shown(comparison, decision).split())
 
 
 def test_long_answers_and_long_lists_are_cut_visibly_and_fit_a_comment() -> None:

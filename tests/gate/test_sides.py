@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import builtins
 import json
 import sys
 from collections.abc import Iterator, Mapping
@@ -255,7 +256,7 @@ def test_a_task_out_of_a_file_is_run_over_the_items_with_its_neighbours(
     assert found.items[0].scores[0].value == 0.0
     assert sys.path == path
     assert server.chat_requests == 0
-    del sys.modules["neighbour"]
+    assert "neighbour" not in sys.modules
 
 
 def test_a_task_out_of_a_module_and_one_that_cannot_be_imported(
@@ -269,7 +270,133 @@ def test_a_task_out_of_a_module_and_one_that_cannot_be_imported(
         assert load_side("gate_test_bot:answer", made).items[0].output == {"output": "It was in 1969."}
         with pytest.raises(ConfigurationError, match=r"broken.py cannot be imported: ZeroDivisionError"):
             load_side("broken.py:answer", made)
-    del sys.modules["gate_test_bot"]
+    assert "gate_test_bot" not in sys.modules
+
+
+CHECKOUT = """
+from helper import ANSWER
+import parts.greeting
+
+def answer(item):
+    from late import WORD
+    return {"output": f"{ANSWER} {parts.greeting.HELLO} {WORD}", "samples": ["x", "y"]}
+"""
+
+
+def checkout(folder: Path, word: str) -> str:
+    (folder / "parts").mkdir(parents=True)
+    (folder / "bot.py").write_text(CHECKOUT, "utf-8")
+    for name, constant in (("helper", "ANSWER"), ("parts/greeting", "HELLO"), ("late", "WORD")):
+        (folder / f"{name}.py").write_text(f"{constant} = {word!r}\n", "utf-8")
+    return f"{folder / 'bot.py'}:answer"
+
+
+@pytest.mark.parametrize("order", [("main", "branch"), ("branch", "main")])
+def test_each_of_two_checkouts_runs_its_own_modules(
+    server: FakeOpenAI, data: Path, tmp_path: Path, order: tuple[str, str]
+) -> None:
+    sides = {name: checkout(tmp_path / name, name) for name in order}
+    before = set(sys.modules)
+    with (made := running(server, data, tmp_path)).store:
+        found = {name: load_side(sides[name], made).items[0].output["output"] for name in order}
+    assert found == {name: f"{name} {name} {name}" for name in order}
+    left = {"helper", "late", "parts", "parts.greeting"} & (set(sys.modules) - before)
+    assert left == set()
+
+
+def test_metrics_out_of_another_folder_have_their_own_neighbours_and_those_beside_the_task_share_them(
+    server: FakeOpenAI, data: Path, tmp_path: Path
+) -> None:
+    task = checkout(tmp_path / "main", "main")
+    checkout(tmp_path / "metrics", "metrics")
+    metric = (
+        "import helper\nfrom opik.evaluation.metrics import Equals\n"
+        "def made(**sampling):\n    return [Equals(name=helper.ANSWER, track=False)]\n"
+    )
+    for folder in ("main", "metrics"):
+        (tmp_path / folder / "mets.py").write_text(metric, "utf-8")
+    # The neighbour is loaded once for the task and the metric beside it.
+    with (tmp_path / "main" / "helper.py").open("a") as file:
+        file.write("import builtins\nbuiltins.checkembed_loads = getattr(builtins, 'checkembed_loads', 0) + 1\n")
+    named = [f"{tmp_path / folder / 'mets.py'}:made" for folder in ("main", "metrics")]
+    references = items_file(tmp_path, [{"id": "a", "question": "?", "reference": "main main main"}])
+    try:
+        with (made := running(server, references, tmp_path, *named)).store:
+            found = load_side(task, made)
+        assert {one.name: one.value for one in found.items[0].scores} == {"main": 1.0, "metrics": 1.0}
+        assert vars(builtins)["checkembed_loads"] == 1
+    finally:
+        del vars(builtins)["checkembed_loads"]
+
+
+def test_a_folder_that_a_side_puts_on_the_path_goes_with_it(server: FakeOpenAI, data: Path, tmp_path: Path) -> None:
+    found = []
+    path = list(sys.path)
+    with (made := running(server, data, tmp_path)).store:
+        for name in ("main", "branch"):
+            (tmp_path / name / "lib").mkdir(parents=True)
+            (tmp_path / name / "src").mkdir()
+            (tmp_path / name / "lib" / "library.py").write_text(f"NAME = {name!r}\n", "utf-8")
+            bot = tmp_path / name / "src" / "bot.py"
+            lib = str(tmp_path / name / "lib")
+            bot.write_text(f"import sys\nsys.path.append({lib!r})\nimport library\nanswer = lambda i: library.NAME\n")
+            found.append(load_side(f"{bot}:answer", made).items[0].output["output"])
+    assert found == ["main", "branch"]
+    assert sys.path == path
+
+
+def test_a_task_that_ends_the_process_fails_its_item_or_cannot_be_imported(
+    server: FakeOpenAI, data: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "script.py").write_text("import sys\nsys.exit(0)\n", "utf-8")
+    (tmp_path / "bot.py").write_text(
+        "import sys\ndef answer(item):\n    if item['id'] == 'a':\n        sys.exit(0)\n    return 'It was in 1969.'\n"
+        "async def later(item):\n    return 'x'\n",
+        "utf-8",
+    )
+    with (made := running(server, data, tmp_path)).store:
+        with pytest.raises(ConfigurationError, match=r"script.py cannot be imported: SystemExit\(0\)"):
+            load_side(f"{tmp_path / 'script.py'}:answer", made)
+        with pytest.raises(ConfigurationError, match="task is async"):
+            load_side(f"{tmp_path / 'bot.py'}:later", made)
+        found = load_side(f"{tmp_path / 'bot.py'}:answer", made)
+    assert found.items[0].error is not None
+    assert "the task called sys.exit(0)" in found.items[0].error
+    assert found.items[1].output == {"output": "It was in 1969."}
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("bare", r"mets.py:bare cannot be called with model, .*name a list of metrics, or a function like def metrics"),
+        ("Own", r"mets.py:Own cannot be called with"),
+        ("broken", r"mets.py:broken cannot be called: KeyError\('x'\)"),
+        ("leaves", r"mets.py:leaves cannot be called: SystemExit\(0\)"),
+        ("text", r"scoring_metrics must hold Opik metrics, not 'x'"),
+    ],
+)
+def test_metrics_that_cannot_be_made_are_refused(
+    server: FakeOpenAI, data: Path, tmp_path: Path, name: str, said: str
+) -> None:
+    (tmp_path / "mets.py").write_text(
+        "def bare():\n    return []\n"
+        "class Own:\n    def __init__(self, threshold):\n        pass\n"
+        "def broken(**sampling):\n    raise KeyError('x')\n"
+        "def leaves(**sampling):\n    raise SystemExit(0)\n"
+        "text = 'x'\n",
+        "utf-8",
+    )
+    with (
+        (made := running(server, data, tmp_path, f"{tmp_path / 'mets.py'}:{name}")).store,
+        pytest.raises(ConfigurationError, match=said),
+    ):
+        load_side(prompt_file(tmp_path), made)
+
+
+def test_json_that_nests_too_deep_is_refused(tmp_path: Path, idle: Running) -> None:
+    (tmp_path / "deep.json").write_text("[" * 200_000, "utf-8")
+    with pytest.raises(ConfigurationError, match="neither results nor a prompt"):
+        load_side(str(tmp_path / "deep.json"), idle)
 
 
 # --- Opik ------------------------------------------------------------------------------------------------------------

@@ -19,6 +19,8 @@ from hypothesis import strategies as st
 from opik_checkembed._version import __version__
 from opik_checkembed.functional.selfcheck import SelfCheckResult, SentenceScore
 from opik_checkembed.gate.comparison import Comparison, MetricComparison, PairedItem, Unscored, Verdict
+from opik_checkembed.gate.decision import Decision, Outcome, ThresholdCheck
+from opik_checkembed.gate.thresholds import Threshold
 from opik_checkembed.report.comparison_data import comparison_data
 from opik_checkembed.report.page import comparison_page, results_page
 from opik_checkembed.report.page_data import page_data
@@ -594,6 +596,19 @@ def test_the_comparison_says_verdicts_figures_and_what_is_missing() -> None:
     assert "margin 0.020, detectable 0.060 0.800 0.700 -0.100 -0.200 to +0.050 0.080 25, 50, 25 %" in text
     assert "The candidate has no score: no model 7 items n0 , n1 , n2 , n3 , n4 , n5 , n6" in text
     assert "Only the baseline has these items n8 Only the candidate has these items n9" in text
+
+
+def test_the_comparison_begins_with_what_the_gate_says() -> None:
+    wanted = ThresholdCheck(Threshold("score", "<=", 0.3), 0.30003)
+    decision = Decision(Outcome.WORSE, ("score is worse", "<b>odd</b>"), True, (wanted,))
+    found = comparison(compared(better=1 / 300, worse=299 / 300, equal=0.0), alpha=0.005)
+    page = Page(comparison_page(found, decision=decision))
+    text = " ".join(page.text.split())
+
+    assert "Gate: worse score is worse <b>odd</b> Threshold Candidate Holds score<=0.3 0.30003 no Verdicts" in text
+    assert "its 99.5 % interval" in text
+    assert "<1, >99, 0 %" in text
+    assert "Gate:" not in Page(comparison_page(found)).text
 
 
 def test_items_carry_both_answers_and_the_score_that_got_worse_comes_first() -> None:
