@@ -19,7 +19,7 @@ from opik_checkembed.cli_calibrate import calibrate
 from opik_checkembed.cli_gate import gate
 from opik_checkembed.cli_help import keeps_lines
 from opik_checkembed.cli_report import report
-from opik_checkembed.cli_values import pair, parameters, price_list
+from opik_checkembed.cli_values import own_parameters, pair, price_list
 from opik_checkembed.errors import ConfigurationError, ItemError
 
 if TYPE_CHECKING:
@@ -202,7 +202,7 @@ def run(items: Path, **options: Any) -> None:
         "budget": _budget(options),
         "max_concurrency": options["max_concurrency"],
         "timeout": options["timeout"],
-        **_named(options["parameters"]),
+        **own_parameters(options["parameters"], _OPTIONS),
     }
     sampling = {
         "sampler": LiteLLMSampler(options["model"], temperature=options["temperature"], **common),
@@ -247,7 +247,7 @@ def estimate(items: Path, **options: Any) -> None:
     from opik_checkembed.pricing import estimate as priced
     from opik_checkembed.samples import LiteLLMSampler
 
-    common = {"store": _open(options["store"], "reuse"), **_named(options["parameters"])}
+    common = {"store": _open(options["store"], "reuse"), **own_parameters(options["parameters"], _OPTIONS)}
     found = priced(
         _rows(load_items(items), options),
         sampler=LiteLLMSampler(options["model"], temperature=options["temperature"], **common),
@@ -391,15 +391,6 @@ _OPTIONS = {
     "max_concurrency": "--max-concurrency",
     "retry": "the package itself",
 }
-
-
-def _named(texts: tuple[str, ...]) -> dict[str, Any]:
-    """Parameters for the model, none of which has an option of its own."""
-    named = parameters(texts)
-    taken = next((name for name in named if name in _OPTIONS), None)
-    if taken is not None:
-        raise ConfigurationError(f"{taken} is set by {_OPTIONS[taken]}, not by --param")
-    return named
 
 
 def _open(path: Path | None, mode: str) -> SampleStore:

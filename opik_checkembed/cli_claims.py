@@ -10,7 +10,7 @@ import click
 from rich.console import Console
 
 from opik_checkembed.cli_help import keeps_lines
-from opik_checkembed.cli_values import parameters
+from opik_checkembed.cli_values import own_parameters
 
 
 @keeps_lines
@@ -60,10 +60,7 @@ def bench_claims(
     from opik_checkembed.samples.litellm_sampler import LiteLLMSampler
     from opik_checkembed.samples.request import showable
 
-    given = parameters(params)
-    taken = next((name for name in ("model", "store", "temperature") if name in given), None)
-    if taken is not None:
-        raise ConfigurationError(f"{taken} cannot stand in --param: the benchmark sets it")
+    given = own_parameters(params, {"model": "--model", "store": "--store", "temperature": "the benchmark"})
     kept: dict[str, Any] = {} if store is None else {"store": store}
     name = judge or model
     against_source: ClaimVerifier

@@ -54,16 +54,11 @@ class Check:
     def __str__(self) -> str:
         if self.score.value is None:
             return f"{self.score.name} could not be scored, wanted {self._wanted}"
-        return f"{self.score.name} is {self._shown(self.score.value)}, wanted {self._wanted}"
+        return f"{self.score.name} is {self.threshold.shown(self.score.value)}, wanted {self._wanted}"
 
     @property
     def _wanted(self) -> str:
         return f"{self.threshold.operator} {self.threshold.value:g}"
-
-    def _shown(self, value: float) -> str:
-        """The value with as many digits as tell it from the threshold."""
-        texts = (f"{value:.{digits}g}" for digits in (3, 6, 17))
-        return next(text for text in texts if self.threshold.holds(float(text)) == self.passed)
 
 
 @dataclass(frozen=True)
