@@ -19,10 +19,12 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, lru_cache
+from itertools import islice
 from typing import Any, Literal, NamedTuple
 
 from opik_checkembed.functional.absolute_words import STRONG_WORDS, Family, Strength
@@ -104,11 +106,11 @@ class SourceFacts:
         words = _strong(self.language)
         if words is None:
             return []
-        text = _folded(claim)
-        strong = [one for one in words.claimed(text) if words.is_said(text, one)]
+        text = _Reading(words, _folded(claim))
+        strong = [one for one in text.claimed() if text.is_said(one)]
         if not strong:
             return []
-        said = frozenset().union(*(self._said[at] for at in self._about(words.topics(text))))
+        said = frozenset().union(*(self._said[at] for at in self._about(text.topics())))
         return [
             Finding(words.families[one.family].kind, one.start, one.end, claim[one.start : one.end])
             for one in strong
@@ -151,30 +153,29 @@ class SourceFacts:
     # --- wording
 
     @cached_property
-    def _sentences(self) -> tuple[str, ...]:
+    def _sentences(self) -> tuple[_Reading, ...]:
         from opik_checkembed.text import sentences  # its patterns take a while to compile
 
+        words = _strong(self.language)
+        assert words is not None  # or nothing is claimed that could be said
         return tuple(
-            _folded(span.of(passage)) for passage in self.passages for span in sentences(passage, self.language)
+            _Reading(words, _folded(span.of(passage)))
+            for passage in self.passages
+            for span in sentences(passage, self.language)
         )
 
     @cached_property
     def _said(self) -> tuple[frozenset[int], ...]:
         """For each sentence the families that it has a word of, neither denied nor left open."""
-        words = _strong(self.language)
-        assert words is not None  # or nothing is claimed that could be said
         return tuple(
-            frozenset(one.family for one in words.stated(sentence) if words.is_said(sentence, one))
-            for sentence in self._sentences
+            frozenset(one.family for one in sentence.stated() if sentence.is_said(one)) for sentence in self._sentences
         )
 
     @cached_property
     def _by_topic(self) -> Mapping[str, Sequence[int]]:
-        words = _strong(self.language)
-        assert words is not None
         found: dict[str, list[int]] = {}
         for at, sentence in enumerate(self._sentences):
-            for topic in words.topics(sentence):
+            for topic in sentence.topics():
                 found.setdefault(topic, []).append(at)
         return found
 
@@ -276,72 +277,130 @@ class _Strong:
     def __init__(self, language: str) -> None:
         words = STRONG_WORDS[language]
         self.families: tuple[Family, ...] = words.families
-        self._claims = [_pattern(family.words) for family in words.families]
-        self._states = [
+        self.claims = [_pattern(family.words) for family in words.families]
+        self.states = [
             _pattern(f"{family.words} | {family.also}" if family.also else family.words) for family in words.families
         ]
-        self._neutral = _pattern(words.neutral)
-        self._denials = _pattern(words.denials)
-        self._hedges = _pattern(words.hedges)
-        self._borders = _pattern(words.borders)
-        self._stop = words.stop
+        self.neutral = _pattern(words.neutral)
+        self.denials = _pattern(words.denials)
+        self.hedges = _pattern(words.hedges)
+        self.borders = (_CLAUSE_END, _pattern(words.borders))
+        self.stop = words.stop
 
-    def claimed(self, text: str) -> list[_Word]:
+
+class _Spans:
+    """Matches of one pattern: in order and apart, so that a place is looked up by bisection."""
+
+    def __init__(self, pattern: re.Pattern[str], text: str, start: int, end: int) -> None:
+        spans = [match.span() for match in pattern.finditer(text, start, end)]
+        self.starts = [start for start, _ in spans]
+        self.ends = [end for _, end in spans]
+
+    def hold(self, start: int, end: int) -> bool:
+        """Whether one of them has all of a span in it."""
+        at = bisect_right(self.starts, start) - 1
+        return at >= 0 and end <= self.ends[at]
+
+    def end_before(self, place: int) -> int | None:
+        """Where the last ends that ends at a place or before it."""
+        at = bisect_right(self.ends, place) - 1
+        return self.ends[at] if at >= 0 else None
+
+    def start_after(self, place: int) -> int | None:
+        """Where the first begins that begins at a place or after it."""
+        at = bisect_left(self.starts, place)
+        return self.starts[at] if at < len(self.starts) else None
+
+    def any_beside(self, start: int, end: int) -> bool:
+        """Whether one of them ends before a span or begins after it."""
+        return bool(self.starts) and (self.ends[0] <= start or end <= self.starts[-1])
+
+
+class _Reading:
+    """A folded text and where its strong words stand; what is looked up for each word is found once for the text."""
+
+    def __init__(self, words: _Strong, text: str) -> None:
+        self._words = words
+        self._text = text
+        self._clauses: dict[tuple[int, int], tuple[_Spans, _Spans]] = {}
+        self._reaches: dict[int, int] = {}
+
+    def claimed(self) -> list[_Word]:
         """The words that claim something strong, in order; of two that overlap the longer."""
-        found = self._found(self._claims, text)
+        taken = bytearray(len(self._text))
         kept: list[_Word] = []
-        for one in sorted(found, key=lambda w: (w.start - w.end, w.start)):
-            if all(one.end <= other.start or other.end <= one.start for other in kept):
+        for one in sorted(self._claimed, key=lambda w: (w.start - w.end, w.start)):
+            if taken.find(1, one.start, one.end) < 0:
+                taken[one.start : one.end] = b"\1" * (one.end - one.start)
                 kept.append(one)
         return sorted(kept, key=lambda w: w.start)
 
-    def stated(self, text: str) -> list[_Word]:
+    def stated(self) -> list[_Word]:
         """The words that say such a thing, one family's beside another's."""
-        return self._found(self._states, text)
+        return self._found(self._words.states)
 
-    def _found(self, patterns: Sequence[re.Pattern[str]], text: str) -> list[_Word]:
-        neutral = [match.span() for match in self._neutral.finditer(text)]
+    def is_said(self, word: _Word) -> bool:
+        """Whether the clause around a word neither denies nor hedges it."""
+        hedges, denials = self._clause(word)
+        if hedges.any_beside(word.start, word.end):
+            return False
+        if self._words.families[word.family].negative:
+            return True
+        denied = denials.end_before(word.start)  # the nearest, which reaches furthest
+        return denied is None or self._reach(denied) < word.start
+
+    def topics(self) -> frozenset[str]:
+        """What a sentence is about: its words of four letters or more and its figures, without endings."""
+        strong = bytearray(len(self._text))
+        for one in self._claimed:
+            strong[one.start : one.end] = b"\1" * (one.end - one.start)
+        return frozenset(
+            match[0][:_STEM]
+            for match in _TOPIC.finditer(self._text)
+            if (len(match[0]) > 3 or match[0][0].isdigit())
+            and match[0] not in self._words.stop
+            and not strong[match.start()]
+        )
+
+    @cached_property
+    def _claimed(self) -> list[_Word]:
+        return self._found(self._words.claims)
+
+    def _found(self, patterns: Sequence[re.Pattern[str]]) -> list[_Word]:
         return [
             _Word(number, *match.span())
             for number, pattern in enumerate(patterns)
-            for match in pattern.finditer(text)
-            if not any(start <= match.start() and match.end() <= end for start, end in neutral)
+            for match in pattern.finditer(self._text)
+            if not self._neutral.hold(*match.span())
         ]
 
-    def is_said(self, text: str, word: _Word) -> bool:
-        """Whether the clause around a word neither denies nor hedges it."""
-        start, end = self._clause(text, word)
-        around = [m for m in self._hedges.finditer(text, start, end) if m.end() <= word.start or m.start() >= word.end]
-        if around:
-            return False
-        if self.families[word.family].negative:
-            return True
-        return not any(
-            denial.end() <= word.start and len(_TOPIC.findall(text, denial.end(), word.start)) < _REACH
-            for denial in self._denials.finditer(text, start, end)
-        )
+    @cached_property
+    def _neutral(self) -> _Spans:
+        return _Spans(self._words.neutral, self._text, 0, len(self._text))
 
-    def _clause(self, text: str, word: _Word) -> tuple[int, int]:
-        start, end = 0, len(text)
-        for pattern in (_CLAUSE_END, self._borders):
-            for match in pattern.finditer(text):
-                if match.end() <= word.start:
-                    start = max(start, match.end())
-                elif match.start() >= word.end:
-                    end = min(end, match.start())
-                    break
-        return start, end
+    @cached_property
+    def _borders(self) -> list[_Spans]:
+        return [_Spans(pattern, self._text, 0, len(self._text)) for pattern in self._words.borders]
 
-    def topics(self, text: str) -> frozenset[str]:
-        """What a sentence is about: its words of four letters or more and its figures, without endings."""
-        strong = [(one.start, one.end) for one in self._found(self._claims, text)]
-        return frozenset(
-            match[0][:_STEM]
-            for match in _TOPIC.finditer(text)
-            if (len(match[0]) > 3 or match[0][0].isdigit())
-            and match[0] not in self._stop
-            and not any(start <= match.start() < end for start, end in strong)
-        )
+    def _clause(self, word: _Word) -> tuple[_Spans, _Spans]:
+        """The hedges and the denials of the clause around a word."""
+        start = max(border.end_before(word.start) or 0 for border in self._borders)
+        ends = [at for border in self._borders if (at := border.start_after(word.end)) is not None]
+        clause = start, min(ends, default=len(self._text))
+        if clause not in self._clauses:
+            self._clauses[clause] = (
+                _Spans(self._words.hedges, self._text, *clause),
+                _Spans(self._words.denials, self._text, *clause),
+            )
+        return self._clauses[clause]
+
+    def _reach(self, denied: int) -> int:
+        """Where the last of the words begins that a denial reaches over: what follows that is out of its reach."""
+        if denied not in self._reaches:
+            beyond = islice(_TOPIC.finditer(self._text, denied), _REACH - 1, None)
+            match = next(beyond, None)
+            self._reaches[denied] = len(self._text) if match is None else match.start()
+        return self._reaches[denied]
 
 
 @lru_cache(maxsize=8)

@@ -189,6 +189,35 @@ def test_of_words_that_overlap_the_longer_is_listed() -> None:
 
 
 @pytest.mark.parametrize(
+    ("claim", "found"),
+    [
+        # A denial reaches over two other words, a hedge over all of its clause.
+        ("It is not by chance always old.", []),
+        ("It is not by any other means always old.", [("absolute", "always")]),
+        ("It is not old, and it is always cold.", [("absolute", "always")]),
+        ("Perhaps it is old and it is always cold.", [("absolute", "always")]),
+        ("It is perhaps always cold.", []),
+        ("It is always cold, perhaps.", [("absolute", "always")]),
+    ],
+)
+def test_how_far_a_denial_and_a_hedge_reach(claim: str, found: list[tuple[str, str]]) -> None:
+    assert wording(claim, "A bridge.") == found
+
+
+@pytest.mark.parametrize(
+    ("text", "times", "listed_each"),
+    [("only ", 20_000, 1), ("caused by rain, the only one, ", 5_000, 2), ("not only ", 20_000, 0)],
+)
+def test_many_words_take_no_more_than_their_share_each(text: str, times: int, listed_each: int) -> None:
+    # Compared with one another, or with the whole text each, they would take hours.
+    assert len(absolute_wording(text * times, "A bridge.")) == times * listed_each
+
+
+def test_a_source_full_of_such_words_is_read_once() -> None:
+    assert absolute_wording("It is the only bridge of the valley.", "the only bridge in the valley " * 10_000) == []
+
+
+@pytest.mark.parametrize(
     ("language", "claim", "source", "found"),
     [
         (
