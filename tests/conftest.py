@@ -6,6 +6,8 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from hypothesis import settings
+
 _HOME = Path(tempfile.mkdtemp(prefix="opik-checkembed-tests-"))
 atexit.register(shutil.rmtree, _HOME, ignore_errors=True)
 # Empty, so that the user's own ~/.opik.config is not read.
@@ -22,3 +24,7 @@ os.environ.update(
     OPIK_URL_OVERRIDE="http://127.0.0.1:9/api",
     TOKENIZERS_PARALLELISM="false",
 )
+
+# How long an example takes says more about the machine than about the code.
+settings.register_profile("no deadline", deadline=None)
+settings.load_profile("no deadline")

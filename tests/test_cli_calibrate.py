@@ -39,7 +39,7 @@ def results_of(count: int = 80) -> tuple[LocalResults, list[int]]:
         )
         samples = {
             "requested": 5,
-            "samples": [{"model": "gpt", "origin": "asked"}],
+            "samples": [{"text": "x", "status": "ok", "model": "gpt", "origin": "asked"}],
             "failures": [],
             "notes": [],
             "temperature": 1.0,
