@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from opik.evaluation.metrics.score_result import ScoreResult
 
 from opik_checkembed.errors import ConfigurationError
-from opik_checkembed.local import _paid_once, _score
+from opik_checkembed.local import as_score, paid_once
 from opik_checkembed.results import ItemResult, Score, finite, merge_sample_sets
 
 if TYPE_CHECKING:
@@ -182,12 +182,12 @@ def _why(
 
 
 def _named(score: str, result: TestResult) -> Score | None:
-    return next((_score(one)[0] for one in result.score_results if one.name == score), None)
+    return next((as_score(one)[0] for one in result.score_results if one.name == score), None)
 
 
 def _item(result: TestResult) -> ItemResult:
     """One answer with what it cost: scores that rest on one sample set paid for it once."""
-    found = _paid_once([_score(one) for one in result.score_results])
+    found = paid_once([as_score(one) for one in result.score_results])
     sets, _ = merge_sample_sets([samples for _, samples in found])
     scores = tuple(score for score, _ in found)
     return ItemResult(result.test_case.dataset_item_id, {}, {}, scores, tuple(sets))

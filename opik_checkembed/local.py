@@ -212,7 +212,7 @@ class _Run:
     def _scores(self, metric: BaseMetric, fields: dict[str, Any]) -> _Found:
         try:
             returned = metric.score(**_arguments(metric, fields))
-            found = _paid_once([_score(one) for one in (returned if isinstance(returned, list) else [returned])])
+            found = paid_once([as_score(one) for one in (returned if isinstance(returned, list) else [returned])])
         except Exception as error:  # noqa: BLE001 - any metric may be given; its failure is this score's, not the run's
             self._say_once((metric.name, type(error)), "%s failed: %r", metric.name, error)
             found = [(Score(metric.name, None, f"{type(error).__name__}: {error}"), None)]
@@ -240,7 +240,7 @@ class _Run:
             _LOGGER.warning(f"{message} (said once for this kind of failure)", *values)
 
 
-def _score(result: object) -> tuple[Score, Mapping[str, Any] | None]:
+def as_score(result: object) -> tuple[Score, Mapping[str, Any] | None]:
     """A metric's score, and the sample set it was computed over where it names one."""
     from opik.evaluation.metrics.score_result import ScoreResult
 
@@ -261,7 +261,7 @@ def _score(result: object) -> tuple[Score, Mapping[str, Any] | None]:
 _Found = list[tuple[Score, Mapping[str, Any] | None]]
 
 
-def _paid_once(found: _Found) -> _Found:
+def paid_once(found: _Found) -> _Found:
     """Several scores of one metric rest on one sample set, which it paid for once."""
     seen: list[Mapping[str, Any]] = []
     once: _Found = []

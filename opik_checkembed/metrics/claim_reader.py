@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from opik_checkembed.errors import AnswerError, ConfigurationError
+from opik_checkembed.functional.claim_split import says_the_same
 from opik_checkembed.functional.claims import Claim, NoClaim, no_claim
-from opik_checkembed.functional.grounding import SourceFacts
 from opik_checkembed.models.judge import JudgePrompt
 from opik_checkembed.models.replies import LLMReplies, replies_bill
 from opik_checkembed.samples.request import Fields, judged_output
@@ -34,19 +34,6 @@ SPLIT_PROMPT = (
 _COMPOUND_TOKENS = 8
 _REPLY_TOKENS = 400
 _WORD = re.compile(r"[^\W_]+")
-_LONG, _STEM = 4, 5
-_AGREEING = 0.8
-_DENIALS = re.compile(
-    r"\b(?:not|no|never|none|neither|nor|without|cannot|nicht|kein\w*|nie(?:mals)?|ohne|pas|jamais|aucune?|sans|nunca|sin)\b"
-    r"|n['’]t\b|不|没|沒|無|ない|ません",
-    re.IGNORECASE,
-)
-_HEDGES = re.compile(
-    r"\b(?:may|might|could|would|should|possibly|perhaps|probably|likely|suggest\w*|appears?|seems?|reportedly|alleged\w*|"
-    r"approximately|about|könnten?|vielleicht|wahrscheinlich|peut(?:-être)?|pourraient?|probablement|podrían?|quizás?)\b"
-    r"|可能|也许|かもしれ",
-    re.IGNORECASE,
-)
 _BULLET = re.compile(r"^\s*(?:[-*+•–—]|\(?\d{1,3}[.)]|#+)\s+")
 
 
@@ -214,36 +201,13 @@ class ClaimReader:
         lines = [_BULLET.sub("", line).strip() for line in drawn.usable[0].text.splitlines()]
         told = [line for line in lines if no_claim(line) is None and len(_WORD.findall(line)) >= self.min_tokens]
         parts = list(dict.fromkeys(told))
-        if not parts or not _same(sentence, parts, self.language):
+        if not parts or not says_the_same(sentence, parts, self.language):
             raise _NotItsOwn("the model's statements say something else")
         return parts
 
 
 class _NotItsOwn(Exception):
     """Why a sentence is not split."""
-
-
-def _same(sentence: str, parts: Sequence[str], language: str) -> bool:
-    """Whether statements say no more and no less than their sentence, as far as words show it.
-
-    Specifics must agree both ways, and nearly all other words; a denial or hedge of the sentence must come back.
-    """
-    together = " ".join(parts)
-    if SourceFacts(parts, language=language).lacking(sentence):
-        return False
-    own = SourceFacts([sentence], language=language)
-    if any(own.lacking(part) for part in parts):
-        return False
-    said, told = _stems(sentence), _stems(together)
-    kept = len(said & told)
-    if kept < _AGREEING * len(said) or kept < _AGREEING * len(told):
-        return False
-    return all(len(words.findall(together)) >= len(words.findall(sentence)) for words in (_DENIALS, _HEDGES))
-
-
-def _stems(text: str) -> frozenset[str]:
-    """The beginnings of a text's longer words, which inflections share."""
-    return frozenset(word[:_STEM].casefold() for word in _WORD.findall(text) if len(word) >= _LONG)
 
 
 def _given(fields: Fields) -> list[Claim]:

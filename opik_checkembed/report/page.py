@@ -23,7 +23,7 @@ from opik_checkembed._version import __version__
 from opik_checkembed.gate.wording import level, share_of
 from opik_checkembed.report.comparison_data import comparison_data
 from opik_checkembed.report.page_data import page_data
-from opik_checkembed.report.table import _dollars
+from opik_checkembed.report.table import dollars
 
 if TYPE_CHECKING:
     from opik_checkembed.gate.comparison import Comparison
@@ -190,7 +190,7 @@ def _count(count: int, word: str) -> str:
 
 
 def _cost(value: float | None) -> str:
-    return "unknown, a price is missing" if value is None else _dollars(value)
+    return "unknown, a price is missing" if value is None else dollars(value)
 
 
 def _moment(created: str) -> str:

@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from opik_checkembed.errors import AnswerError
-from opik_checkembed.report.table import _text
+from opik_checkembed.report.table import text_in
 from opik_checkembed.results import ItemResult, LocalResults, Score, finite, json_ready
 from opik_checkembed.samples.request import INPUT_FIELDS, judged_output
 from opik_checkembed.samples.sample import Origin, Status
@@ -154,7 +154,7 @@ def asked_of(item: ItemResult) -> str:
     """What was asked, in words; of a conversation its last turn; empty where the item does not say."""
     fields = {**item.item, **item.output}
     name = _asked_field(fields)
-    return "" if name is None else _text(fields[name])
+    return "" if name is None else text_in(fields[name])
 
 
 def output_of(item: ItemResult) -> str:
@@ -330,7 +330,7 @@ def _conversation(item: ItemResult) -> list[list[str]]:
     asked = fields.get(_asked_field(fields) or "")
     if not isinstance(asked, list | tuple) or not all(isinstance(one, Mapping) and "role" in one for one in asked):
         return []
-    return [[str(one["role"]), _text(one.get("content"))] for one in asked]
+    return [[str(one["role"]), text_in(one.get("content"))] for one in asked]
 
 
 def _usable(samples: Mapping[str, Any]) -> list[str]:

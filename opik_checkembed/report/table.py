@@ -81,7 +81,7 @@ def results_table(
     for header, values in (extra or {}).items():
         columns.append(_Column(header, [_number(values.get(item.id)) for item, _ in rows], numbers=True))
     if any(item.cost_usd != 0 for item in results.items):
-        columns.append(_Column("cost", [Text(_dollars(item.cost_usd)) for item, _ in rows], numbers=True))
+        columns.append(_Column("cost", [Text(dollars(item.cost_usd)) for item, _ in rows], numbers=True))
 
     caption = _caption(results, [item for item, _ in rows])
     table = Table(
@@ -172,7 +172,8 @@ def _number(value: float | None) -> Text:
     return Text(f"{value:.3f}" if 0.0005 <= size < 1000 or size < 1e-9 else f"{value:.3g}")
 
 
-def _dollars(value: float | None) -> str:
+def dollars(value: float | None) -> str:
+    """A cost in words; "unknown" for None."""
     if value is None:
         return "unknown"
     if value == 0:
@@ -183,15 +184,15 @@ def _dollars(value: float | None) -> str:
 def _asked(fields: Mapping[str, Any], text_field: str | None) -> Text:
     name = text_field or next((n for n in (*INPUT_FIELDS, "messages") if fields.get(n) is not None), None)
     asked = None if name is None else fields.get(name)
-    return _number(None) if asked is None else Text(_shortened(_clean(_text(asked))))
+    return _number(None) if asked is None else Text(_shortened(_clean(text_in(asked))))
 
 
-def _text(value: Any) -> str:
+def text_in(value: Any) -> str:
     """What was asked in words: of a conversation its last turn, of content parts the texts."""
     if isinstance(value, list | tuple) and value and all(isinstance(part, Mapping) for part in value):
         last = value[-1]
         if "role" in last:
-            return _text(last.get("content"))
+            return text_in(last.get("content"))
         return " ".join(str(part.get("text", f"[{part.get('type')}]")) for part in value)
     return str(value)
 
@@ -236,7 +237,7 @@ def _caption(results: LocalResults, shown: Sequence[ItemResult]) -> Text:
         lines.append(f"shown: the worst {len(shown)} of {len(results.items)} items")
     cost = results.cost_usd
     calls = f"{results.calls or 'no'} call{'' if results.calls == 1 else 's'} to the model"
-    lines.append(f"{calls}, {'cost unknown' if cost is None else f'{_dollars(cost)} paid'}")
+    lines.append(f"{calls}, {'cost unknown' if cost is None else f'{dollars(cost)} paid'}")
     return caption.append("\n".join(lines), style="dim")
 
 
