@@ -11,7 +11,7 @@ from opik_checkembed._lazy import lazily
 from opik_checkembed._version import __version__
 
 if TYPE_CHECKING:
-    from opik_checkembed.calibration import Calibration, fit_calibration, load_preset, rethreshold
+    from opik_checkembed.calibration import Calibration, fit_calibration, fit_moments, load_preset, rethreshold
     from opik_checkembed.experiment_scores import cost_per_item, share_above, share_below, share_confident
     from opik_checkembed.functional.checkembed import CheckEmbedResult, checkembed
     from opik_checkembed.functional.grounding import SourceFacts
@@ -84,6 +84,7 @@ _HOMES = {
     "estimate": "pricing",
     "evaluate_locally": "local",
     "fit_calibration": "calibration",
+    "fit_moments": "calibration",
     "load_preset": "calibration",
     "rethreshold": "calibration",
 }
@@ -125,6 +126,7 @@ __all__ = [
     "estimate",
     "evaluate_locally",
     "fit_calibration",
+    "fit_moments",
     "load_preset",
     "rethreshold",
     "share_above",

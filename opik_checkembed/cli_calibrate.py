@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 from rich.console import Console
 
 from opik_checkembed.errors import ConfigurationError
@@ -26,9 +27,18 @@ if TYPE_CHECKING:
 _EXAMPLES = """\b
 opik-checkembed calibrate results.json --labels labels.csv --group source --out calibration.json
 opik-checkembed calibrate results.json --labels labels.csv --score checkembed_metric --fpr 0.05
+opik-checkembed calibrate results.json --method equal --out moments.json
 """
 
-_TRUTH = {"1": True, "0": False, "true": True, "false": False}
+# A column of whole numbers that lacks one is written as 1.0 and 0.0 by pandas.
+_TRUTH = {
+    **dict.fromkeys(("1", "1.0", "true", "yes"), True),
+    **dict.fromkeys(("0", "0.0", "false", "no"), False),
+}
+# What a label that is missing may be read as.
+_NO_LABEL = frozenset(("", "nan", "none", "null"))
+
+_OF_LABELS = ("id_column", "label_column", "labelled_only", "group", "folds", "fpr", "best_f1", "plot")
 _SHOWN = 5
 
 
@@ -37,8 +47,7 @@ _SHOWN = 5
 @click.option(
     "--labels",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    required=True,
-    help="CSV, JSONL or JSON with an id and a label for each item: 1 hallucinated, 0 right.",
+    help="CSV, JSONL or JSON with an id and a label for each item: 1 (true, yes) hallucinated, 0 (false, no) right.",
 )
 @click.option("--id-column", default="id", show_default=True, help="Where the labels' file holds the item's id.")
 @click.option("--label-column", default="label", show_default=True, help="Where it holds the label.")
@@ -51,7 +60,13 @@ _SHOWN = 5
     help="A score to read, and which way is better where RESULTS does not say; SCORE.NUMBER reads a number of its "
     "evidence. Repeatable; all scores if not given.",
 )
-@click.option("--method", type=click.Choice(["logistic", "isotonic", "equal"]), default="logistic", show_default=True)
+@click.option(
+    "--method",
+    type=click.Choice(["logistic", "isotonic", "equal"]),
+    default="logistic",
+    show_default=True,
+    help="How scores are weighed; equal works without --labels, and then stores their means and deviations alone.",
+)
 @click.option("--group", help="The field of the items that says what belongs together (passage, source, question).")
 @click.option("--folds", type=click.IntRange(min=2), default=5, show_default=True, help="Of the cross-validation.")
 @click.option("--fpr", type=click.FloatRange(0, 1), help="Flag at most this share of right answers; 0.1 if not given.")
@@ -65,6 +80,9 @@ def calibrate(results: Path, **options: Any) -> None:
     RESULTS is what `run --out` or `LocalResults.to_json` wrote. Figures are cross-validated in folds that share no
     group. The calibration that --out writes is what EnsembleMetric takes as `weights`, and `rethreshold` reads finished
     results with.
+
+    Without labels, --method equal stores the mean and standard deviation of each score. With them as its `weights`, an
+    EnsembleMetric says how doubtful an answer is beside those in RESULTS, all scores weighing the same.
     """
     from opik_checkembed.calibration.model import CalibrationWarning
     from opik_checkembed.report.reliability_plot import calibration_table, save_reliability_plot
@@ -72,6 +90,10 @@ def calibrate(results: Path, **options: Any) -> None:
 
     if options["best_f1"] and options["fpr"] is not None:
         raise click.UsageError("--fpr and --best-f1 are two ways to choose the threshold: give one")
+    if options["labels"] is None:
+        _refuse_options_of_labels(options)
+        _store_moments(LocalResults.from_json(results), options, results.stem)
+        return
     found = LocalResults.from_json(results)
     directions = _directions(found, options["scores"])
     items, labels = _labelled(found, options)
@@ -90,6 +112,39 @@ def calibrate(results: Path, **options: Any) -> None:
         click.echo(f"Wrote {options['plot']}")
 
 
+def _refuse_options_of_labels(options: Mapping[str, Any]) -> None:
+    if options["method"] != "equal":
+        raise click.UsageError(
+            f"--method {options['method']} needs --labels; without labels, --method equal stores the moments of the "
+            "scores"
+        )
+    source = click.get_current_context().get_parameter_source
+    given = [f"--{name.replace('_', '-')}" for name in _OF_LABELS if source(name) is ParameterSource.COMMANDLINE]
+    if given:
+        raise click.UsageError(f"{', '.join(given)} cannot be followed without --labels")
+
+
+def _store_moments(results: LocalResults, options: Mapping[str, Any], data: str) -> None:
+    from opik_checkembed.calibration.model import CalibrationWarning
+    from opik_checkembed.calibration.moments import fit_moments
+    from opik_checkembed.report.reliability_plot import moments_table
+
+    directions = _directions(results, options["scores"])
+    with warnings.catch_warnings():
+        # They stand under the table.
+        warnings.simplefilter("ignore", CalibrationWarning)
+        found = fit_moments(results, list(directions), directions=directions, name=_name(options), data=data)
+    assert found.fitted_on is not None  # it was just measured
+    Console().print(moments_table(found.features, found.fitted_on))
+    if options["out"] is not None:
+        found.to_json(options["out"])
+        click.echo(f"Wrote {options['out']}")
+
+
+def _name(options: Mapping[str, Any]) -> str:
+    return options["name"] or (options["out"].stem if options["out"] else "calibration")
+
+
 def _fitted(
     items: Sequence[ItemResult],
     labels: Sequence[bool],
@@ -102,6 +157,7 @@ def _fitted(
 
     from opik_checkembed.calibration.apply import feature_value, sampled
     from opik_checkembed.calibration.fit import auroc_of, fit_calibration
+    from opik_checkembed.calibration.options import options_in
     from opik_checkembed.report.reliability_plot import CalibrationRow
 
     scores = {name: [feature_value(item, name) for item in items] for name in directions}
@@ -113,9 +169,15 @@ def _fitted(
         "num_samples": sorted({count for _, counts in sets for count in counts}),
         "folds": options["folds"],
     }
-    name = options["name"] or (options["out"].stem if options["out"] else "calibration")
     fit = fit_calibration(
-        scores, labels, directions=directions, groups=groups, method=options["method"], name=name, **common
+        scores,
+        labels,
+        directions=directions,
+        groups=groups,
+        method=options["method"],
+        name=_name(options),
+        options=options_in(items, list(directions)),
+        **common,
     )
     rows: list[CalibrationRow] = []
     for one, higher_is_better in directions.items():
@@ -184,19 +246,22 @@ def _labelled(results: LocalResults, options: Mapping[str, Any]) -> tuple[list[I
 
     path, column = options["labels"], options["label_column"]
     rows = [(row.get(options["id_column"]), row.get(column)) for row in load_items(path)]
-    lacking = [number for number, (identity, label) in enumerate(rows, 1) if identity is None or label is None]
+    lacking = [number for number, (identity, _) in enumerate(rows, 1) if identity is None]
+    if all(_is_missing(label) for _, label in rows):
+        lacking = list(range(1, len(rows) + 1))
     if lacking:
         raise ConfigurationError(
             f"{path}: {_some(lacking, 'row')} without {options['id_column']} or {column}; name the columns with "
             "--id-column and --label-column"
         )
-    labels = {str(identity): _label(label, f"{path}, id {identity}") for identity, label in rows}
+    labels = {str(one): _label(label, f"{path}, id {one}") for one, label in rows if not _is_missing(label)}
     ids = [item.id for item in results.items]
     for where, given in ((path, [str(identity) for identity, _ in rows]), ("the results", ids)):
         twice = [identity for identity, count in Counter(given).items() if count > 1]
         if twice:
             raise ConfigurationError(f"{_some(twice, 'id')} in {where} more than once: a label belongs to one answer")
-    unknown = [identity for identity in labels if identity not in set(ids)]
+    known = set(ids)
+    unknown = [identity for identity in labels if identity not in known]
     if unknown:
         raise ConfigurationError(f"{_some(unknown, 'label')} of {len(labels)} without an item in the results")
     unlabelled = [identity for identity in ids if identity not in labels]
@@ -210,10 +275,16 @@ def _labelled(results: LocalResults, options: Mapping[str, Any]) -> tuple[list[I
     return items, [labels[item.id] for item in items]
 
 
+def _is_missing(label: object) -> bool:
+    return str(label).strip().lower() in _NO_LABEL
+
+
 def _label(value: object, where: str) -> bool:
     text = str(value).strip().lower()
     if text not in _TRUTH:
-        raise ConfigurationError(f"{where}: a label is 1 (hallucinated) or 0, not {value!r}")
+        raise ConfigurationError(
+            f"{where}: a label is 1, true or yes (hallucinated) or 0, false or no (right), not {value!r}"
+        )
     return _TRUTH[text]
 
 

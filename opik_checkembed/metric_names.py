@@ -27,7 +27,12 @@ METRICS: Mapping[str, str] = MappingProxyType(
         "source_nli": "SourceNLIMetric",
     }
 )
-"""The package's public metric classes by short name."""
+"""The metric classes that a short name and options can set up, by that name.
+
+Not `EnsembleMetric`, which is made of metrics with options of their own: it is made in Python.
+"""
+
+_ENSEMBLE = "ensemble"
 
 
 def metric_of(text: str, **arguments: Any) -> BaseMetric:
@@ -50,6 +55,11 @@ def metric_of(text: str, **arguments: Any) -> BaseMetric:
         ('fact_recurrence', 3)
     """
     name, options = parse_options(text)
+    if name == _ENSEMBLE:
+        raise ConfigurationError(
+            "an ensemble is made of other metrics, which no such text can hold: make it in Python, "
+            "EnsembleMetric([...]), and give it to evaluate_locally or evaluate"
+        )
     if name not in METRICS:
         raise ConfigurationError(f"there is no metric {name!r}; there are {', '.join(METRICS)}")
     try:

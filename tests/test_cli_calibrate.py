@@ -2,11 +2,14 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas
 import pytest
 from click.testing import CliRunner, Result
 
@@ -138,12 +141,113 @@ def test_items_without_a_label_stop_it_or_are_left_out_on_demand(results: Path, 
     assert "77 labelled answers" in done.output
 
 
+@pytest.mark.parametrize(("right", "hallucinated"), [("0.0", "1.0"), ("no", "YES"), ("False", "true")])
+def test_labels_are_read_as_people_and_pandas_write_them(
+    results: Path, labels: Path, tmp_path: Path, right: str, hallucinated: str
+) -> None:
+    rows = [(f"q{number}", hallucinated if label else right) for number, label in enumerate(results_of()[1])]
+    outs = tmp_path / "one.json", tmp_path / "other.json"
+    for given, out in zip((labels, written(tmp_path / "other.csv", rows)), outs, strict=True):
+        done = call(results, "--labels", given, "--score", "agreement", "--name", "x", "--out", out)
+        assert done.exit_code == 0, done.output
+    assert Calibration.from_json(outs[0]) == Calibration.from_json(outs[1])
+
+
+def test_a_frame_that_lacks_labels_is_read_as_it_was_written(results: Path, tmp_path: Path) -> None:
+    labels: list[float | None] = [float(label) for label in results_of()[1]]
+    labels[:2] = [None, None]
+    frame = pandas.DataFrame({"id": [f"q{number}" for number in range(80)], "label": labels})
+    frame.to_csv(tmp_path / "labels.csv", index=False)
+    frame.to_json(tmp_path / "labels.json", orient="records")
+    (tmp_path / "nan.jsonl").write_text(
+        "".join(
+            json.dumps({"id": f"q{n}", "label": float("nan") if one is None else one}) + "\n"
+            for n, one in enumerate(labels)
+        )
+    )
+    for name in ("labels.csv", "labels.json", "nan.jsonl"):
+        stopped = call(results, "--labels", tmp_path / name)
+        assert stopped.exit_code == 1
+        assert "2 items (q0, q1) of 80 without a label" in stopped.output
+        done = call(results, "--labels", tmp_path / name, "--labelled-only")
+        assert done.exit_code == 0, done.output
+        assert "77 labelled answers" in done.output
+
+
+def test_without_labels_the_moments_of_the_scores_are_stored(results: Path, tmp_path: Path) -> None:
+    out = tmp_path / "moments.json"
+    done = call(results, "--method", "equal", "--out", out)
+    assert done.exit_code == 0, done.output
+    assert "Moments: results" in done.output
+    assert "79 answers, none of them labelled" in done.output
+    moments = Calibration.from_json(out)
+    assert (moments.name, moments.method, moments.names) == ("moments", "moments", ("agreement", "doubt"))
+    values = [item.scores[0].value for item in results_of()[0].items if item.id != "q3"]
+    assert moments.means["agreement"] == pytest.approx(np.mean(np.array(values, dtype=np.float64)))
+    told = moments.fitted_on
+    assert told is not None
+    assert (told.data, told.models, told.num_samples, told.left_out) == ("results", ("gpt",), (5,), 1)
+
+    shown = call(results, "--method", "equal", "--score", "doubt", "--name", "mine")
+    assert shown.exit_code == 0, shown.output
+    assert "agreement" not in shown.output
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ((), "--method logistic needs --labels; without labels, --method equal stores the moments"),
+        (("--method", "isotonic"), "--method isotonic needs --labels"),
+        (("--method", "equal", "--fpr", "0.1"), "--fpr cannot be followed without --labels"),
+        (("--method", "equal", "--folds", "3", "--best-f1"), "--folds, --best-f1 cannot be followed without --labels"),
+        (("--method", "equal", "--plot", "x.png", "--group", "source"), "--group, --plot cannot be followed"),
+    ],
+)
+def test_what_needs_labels_is_refused_without_them(results: Path, options: tuple[str, ...], says: str) -> None:
+    done = call(results, *options)
+    assert done.exit_code == 2
+    assert says in " ".join(done.output.replace("│", " ").split())
+
+
+def test_how_the_metrics_were_set_up_is_kept(labels: Path, tmp_path: Path) -> None:
+    found, _ = results_of()
+    items = tuple(
+        replace(item, scores=tuple(replace(one, evidence={"options": {"n": 1}}) for one in item.scores))
+        for item in found.items
+    )
+    LocalResults(items, found.directions).to_json(tmp_path / "told.json")
+    out = tmp_path / "calibration.json"
+    done = call(tmp_path / "told.json", "--labels", labels, "--score", "agreement", "--out", out)
+    assert done.exit_code == 0, done.output
+    assert Calibration.from_json(out).mismatches(options={"agreement": {"n": 2}}) == (
+        "it was fitted on agreement with n=1, not n=2",
+    )
+
+
+def test_a_threshold_close_below_1_can_be_acted_on(labels: Path, tmp_path: Path) -> None:
+    found, truth = results_of()
+    items = tuple(
+        replace(item, scores=(Score("agreement", 1 - 1e-5 * (2 * truth[row] + (row % 5) / 4)),))
+        for row, item in enumerate(found.items)
+    )
+    results = LocalResults(items, {"agreement": True})
+    results.to_json(tmp_path / "crowded.json")
+    done = call(tmp_path / "crowded.json", "--labels", labels, "--best-f1")
+    assert done.exit_code == 0, done.output
+    (threshold,) = re.findall(r"<= (\S+)", done.output)
+    assert 0.9999 < float(threshold) < 1
+    flagged = rethreshold(results, "agreement", float(threshold)).flagged
+    assert [truth[int(one[1:])] for one in flagged] == [1] * sum(truth)
+
+
 @pytest.mark.parametrize(
     ("rows", "says"),
     [
         ([("q0", "1"), ("z9", "0")], "1 label (z9) of 2 without an item in the results"),
         ([("q0", "1"), ("q0", "0")], "1 id (q0) in"),
-        ([("q0", "maybe")], "a label is 1 (hallucinated) or 0, not 'maybe'"),
+        ([("q0", "maybe")], "a label is 1, true or yes (hallucinated) or 0, false or no (right), not 'maybe'"),
+        ([("q0", "0.5")], "not '0.5'"),
+        ([("", "1"), ("q1", "0")], "1 row (1) without id or label"),
         ([("q0", "")], "1 row (1) without id or label"),
     ],
 )

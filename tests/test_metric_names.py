@@ -32,6 +32,8 @@ def test_a_metric_is_built_with_its_options_and_what_else_is_given() -> None:
     ("text", "said"),
     [
         ("hallucination", "there is no metric 'hallucination'; there are checkembed, fact_recurrence"),
+        ("ensemble:parts=fact_recurrence", r"an ensemble is made of other metrics.*EnsembleMetric\(\[...\]\)"),
+        ("ensemble", "make it in Python"),
         ("fact_recurrence:shoe_size=43", "'fact_recurrence:shoe_size=43'.*shoe_size"),
         ("fact_recurrence:num_samples=0", "num_samples must be a whole number"),
         ("fact_recurrence:", "not of the form NAME"),

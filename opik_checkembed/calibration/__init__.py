@@ -5,6 +5,8 @@ fit = fit_calibration(scores, labels, directions={"fact_recurrence": False}, gro
 fit.calibration.to_json("calibration.json")
 rethreshold(results, Calibration.from_json("calibration.json")).flagged
 ```
+
+Without labels, `fit_moments(results)` stores what makes scores of different scales comparable.
 """
 
 from __future__ import annotations
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
     from opik_checkembed.calibration.apply import ItemVerdict, Verdicts, rethreshold
     from opik_checkembed.calibration.fit import Fit, fit_calibration
     from opik_checkembed.calibration.model import Calibration, CalibrationWarning, Feature, FittedOn
+    from opik_checkembed.calibration.moments import fit_moments
+    from opik_checkembed.calibration.options import options_of
     from opik_checkembed.calibration.presets import load_preset, preset_names
     from opik_checkembed.calibration.thresholds import (
         OperatingPoint,
@@ -35,8 +39,10 @@ _HOMES = {
     "OperatingPoint": "thresholds",
     "Verdicts": "apply",
     "fit_calibration": "fit",
+    "fit_moments": "moments",
     "load_preset": "presets",
     "operating_points": "thresholds",
+    "options_of": "options",
     "preset_names": "presets",
     "rethreshold": "apply",
     "threshold_at_fpr": "thresholds",
@@ -53,8 +59,10 @@ __all__ = [
     "OperatingPoint",
     "Verdicts",
     "fit_calibration",
+    "fit_moments",
     "load_preset",
     "operating_points",
+    "options_of",
     "preset_names",
     "rethreshold",
     "threshold_at_fpr",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from opik_checkembed.calibration.model import Calibration, score_of
+from opik_checkembed.calibration.options import options_in
 from opik_checkembed.errors import ConfigurationError
 from opik_checkembed.results import ItemResult, LocalResults, finite
 
@@ -17,7 +18,8 @@ class ItemVerdict:
 
     Attributes:
         id: The item's.
-        value: The probability that its answer is hallucinated, or the score; None where it has none.
+        value: The probability that its answer is hallucinated, or the score, or what else a calibration gives; None
+            where it has none.
         flagged: Whether it is to be doubted; None where there is no value.
         reason: Why there is no value.
     """
@@ -64,20 +66,24 @@ def rethreshold(
 ) -> Verdicts:
     """Which answers of finished results to doubt, by a calibration or by one score.
 
-    A `CalibrationWarning` is given, once for each kind, where the results come from another model or number of samples
-    than the calibration was fitted on; the verdicts hold it too.
+    A `CalibrationWarning` is given, once for each kind, where the results come from another model, number of samples or
+    options of the metrics than the calibration was fitted on; the verdicts hold it too.
 
     Args:
         results: What `evaluate_locally` returned, or `LocalResults.from_json` read.
         by: A calibration, or a score's name.
-        threshold: Answers at it or worse are flagged; None takes the calibration's own.
+        threshold: Answers at it or worse are flagged; None takes the calibration's own, which "moments" have none of.
         higher_is_better: The score's direction, where the results do not say.
 
     Raises:
-        ConfigurationError: No item has such a score, or a score's name comes without threshold or direction.
+        ConfigurationError: No item has such a score, a threshold or direction lacks, or the threshold is no number.
     """
+    if threshold is not None and (isinstance(threshold, bool) or finite(threshold) is None):
+        raise ConfigurationError(f"a threshold must be a finite number, not {threshold!r}")
     if isinstance(by, Calibration):
         known(results, by.names)
+        if threshold is None and by.method == "moments" and by.threshold > 1:
+            raise ConfigurationError(f"{by.name!r} holds moments, which flag nothing by themselves: give a threshold")
         said = [text for item in results.items for text in _checked(by, item)]
         cut = by.threshold if threshold is None else threshold
         verdicts = [_calibrated(item, by, cut) for item in results.items]
@@ -131,6 +137,7 @@ def _checked(calibration: Calibration, item: ItemResult) -> list[str]:
     return [
         *(text for model in sorted(models) for text in calibration.check(model=model)),
         *(text for count in sorted(counts) for text in calibration.check(k=count)),
+        *calibration.check(options=options_in([item], calibration.names)),
     ]
 
 

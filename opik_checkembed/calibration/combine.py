@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from opik_checkembed.calibration.model import Calibration
@@ -18,8 +18,8 @@ class Combined:
     Attributes:
         value: 0 consistent to 1 hallucinated.
         scores: The scores that were read, by name.
-        contributions: What each adds: to the value for a mean, to the log-odds for a calibration. Empty where nothing
-            is added up.
+        contributions: What each adds: to the value for a mean, to the log-odds for a calibration, to the mean of
+            deviations for moments. Empty where nothing is added up.
         notes: What a reader must know.
     """
 
@@ -47,7 +47,9 @@ class Combination(Protocol):
 
 @dataclass(frozen=True)
 class WeightedMean:
-    """The mean of scores from 0 to 1, each turned so that 1 means hallucinated; no probability.
+    """The mean of scores from 0 to 1 as they are, each turned so that 1 means hallucinated; no probability.
+
+    A score whose values crowd moves it less than one whose values spread; moments (`fit_moments`) even that out.
 
     Attributes:
         weights: By score name, 0 or more; not all 0.
@@ -97,12 +99,19 @@ class Calibrated:
     calibration: Calibration
 
     def combine(self, scores: Mapping[str, float | None]) -> Combined:
-        """The probability, with a score that is not there at its mean: it then says nothing. See `Combination`."""
+        """The probability, with a score that is not there at its mean: it then says nothing. See `Combination`.
+
+        Moments are read of the scores that are there alone.
+        """
         own = self.calibration
         missing = own.missing(scores)
-        if len(missing) == len(own.names) or (missing and not own.coefficients):
+        if len(missing) == len(own.names) or (missing and not own.adds):
             raise ItemError(f"the calibration {own.name!r} has no value of {', '.join(missing)}")
         there = {name: value for name in own.names if (value := scores.get(name)) is not None}
+        if own.method == "moments":
+            left = replace(own, features=tuple(feature for feature in own.features if feature.name in there))
+            notes = (f"{', '.join(missing)} is left out of the mean",) if missing else ()
+            return Combined(left.probability(there), there, left.contributions(there), notes)
         filled = {**own.means, **there}
         contributions = {name: one for name, one in own.contributions(filled).items() if name in there}
         notes = (f"{', '.join(missing)} counts as its mean, which says nothing",) if missing else ()
@@ -117,12 +126,29 @@ class Calibrated:
                 f"The rule {own.name!r} {'flags' if flagged else 'passes'} the answer (1 flagged, 0 passed; a rule, "
                 f"not a probability): {_listed(combined, '+.1f')}"
             )
+        value, cut = _told_apart(combined.value, own.threshold)
+        verdict = f"{'flagged' if flagged else 'not flagged'} at {cut}, "
+        if own.method == "moments":
+            return (
+                f"{value} (0 consistent to 1 hallucinated, lower is better; 0.5 is as doubtful as the mean of the "
+                f"answers behind {own.name!r}), {verdict if own.threshold <= 1 else ''}no probability; the scores are "
+                f"on average {math.fsum(combined.contributions.values()):+.2f} standard deviations more doubtful than "
+                f"there: {_listed(combined, '+.2f')}"
+            )
         base = f"; the rest of the log-odds is {own.intercept:+.1f}" if own.coefficients else ""
         return (
-            f"The answer is hallucinated with probability {combined.value:.3f} (lower is better), "
-            f"{'flagged' if flagged else 'not flagged'} at {own.threshold:.3f}, by the calibration {own.name!r} "
-            f"({own.method}): {_listed(combined, '+.1f')}{base}"
+            f"The answer is hallucinated with probability {value} (lower is better), {verdict}by the calibration "
+            f"{own.name!r} ({own.method}): {_listed(combined, '+.1f')}{base}"
         )
+
+
+def _told_apart(value: float, threshold: float) -> tuple[str, str]:
+    """Both as texts of three digits, or of as many more as show on which side of the threshold the value is."""
+    for digits in range(3, 17):
+        one, other = f"{value:.{digits}f}", f"{threshold:.{digits}f}"
+        if one != other or value == threshold:
+            return one, other
+    return repr(value), repr(threshold)
 
 
 def _listed(combined: Combined, form: str) -> str:

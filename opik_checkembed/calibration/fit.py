@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from opik_checkembed._version import __version__
-from opik_checkembed.calibration.model import Calibration, CalibrationWarning, Feature, FittedOn
+from opik_checkembed.calibration.model import Calibration, CalibrationWarning, Feature, FittedOn, Options
+from opik_checkembed.calibration.options import checked_options
 from opik_checkembed.errors import ConfigurationError
 from opik_checkembed.functional import ranking
 from opik_checkembed.functional.ranking import Estimate
@@ -26,7 +27,7 @@ Places: TypeAlias = NDArray[np.intp]
 FittedMethod = Literal["logistic", "isotonic", "equal"]
 
 # With fewer, the figures are mostly chance.
-_ENOUGH_LABELS = 50
+ENOUGH = 50
 _ENOUGH_OF_A_CLASS = 5
 
 _SMALLEST_SD = 1e-150
@@ -71,6 +72,7 @@ def fit_calibration(
     data: str = "labelled answers",
     models: Sequence[str] = (),
     num_samples: Sequence[int] = (),
+    options: Options | None = None,
     folds: int = 5,
     resamples: int = 1000,
     seed: int = 0,
@@ -80,7 +82,7 @@ def fit_calibration(
     Scores are compared as distances from their means in standard deviations, turned towards hallucinated:
 
     - "logistic": logistic regression (L2 penalty of strength 1), one weight for each score
-    - "equal": all weigh the same, so that only two numbers are fitted: for few labels
+    - "equal": all weigh the same, so that only two numbers are fitted: for few labels (without any: `fit_moments`)
     - "isotonic": any curve that does not fall; one score, and some hundred labels
 
     Folds are stratified and share no group: parts of one passage are no strangers to each other, and figures from folds
@@ -96,6 +98,7 @@ def fit_calibration(
         data: Name of the data, for the record.
         models: The models that gave the samples, for the record; an application to others is warned of.
         num_samples: How many samples an answer was held against; the same.
+        options: For each score how its metric is set up (`options_of(metric)`); the same.
         folds: Folds of the cross-validation; fewer where the groups are few.
         resamples: Bootstrap resamples of groups behind the 95 % intervals.
         seed: Of folds and resamples.
@@ -114,7 +117,7 @@ def fit_calibration(
     for argument, value, least in (("folds", folds, 2), ("resamples", resamples, 1)):
         if value < least:
             raise ConfigurationError(f"{argument} must be at least {least}, not {value!r}")
-    matrix, rows = _complete(scores, len(labels), directions)
+    matrix, rows = complete(scores, len(labels), directions)
     if method == "isotonic" and len(scores) != 1:
         raise ConfigurationError(f"'isotonic' reads one score, not {', '.join(scores)}; choose one")
     if groups is not None and len(groups) != len(labels):
@@ -149,14 +152,20 @@ def fit_calibration(
         brier=found.get("brier"),
         ece=found.get("ece"),
         warnings=tuple(said),
+        options=checked_options(options, list(scores)),
+        answers=len(truth),
     )
     return Fit(replace(calibration, fitted_on=fitted_on), rows, truth, within, probabilities, folds_of)
 
 
-def _complete(
+def complete(
     scores: Mapping[str, Sequence[float | None]], count: int, directions: Mapping[str, bool]
 ) -> tuple[Array, Places]:
-    """The answers that have every score, a row each, and their positions."""
+    """The answers that have every score, a row each, and their positions.
+
+    Raises:
+        ConfigurationError: There is no score, not one value for each of `count` answers, or a direction lacks.
+    """
     if not scores:
         raise ConfigurationError("there is no score to fit on")
     for name, values in scores.items():
@@ -193,18 +202,24 @@ def _check(matrix: Array, truth: Labels, names: Sequence[str], given: int) -> No
         raise ConfigurationError(
             f"all {len(truth)} labelled answers that have every score are {only}: nothing can be fitted on one class"
         )
+    refuse_constant(matrix, names, "labelled answers")
+
+
+def refuse_constant(matrix: Array, names: Sequence[str], what: str) -> None:
+    """Refuse scores that are the same for all answers.
+
+    Raises:
+        ConfigurationError: Names them.
+    """
     constant = [name for name, column in zip(names, matrix.T, strict=True) if column.min() == column.max()]
     if constant:
-        raise ConfigurationError(f"{', '.join(constant)} is the same for all labelled answers: leave it out")
+        raise ConfigurationError(f"{', '.join(constant)} is the same for all {what}: leave it out")
 
 
 def _fitted(
     matrix: Array, truth: Labels, method: FittedMethod, directions: Mapping[str, bool], name: str
 ) -> Calibration:
-    features = tuple(
-        Feature(one, higher_is_better, float(column.mean()), _sd(column))
-        for (one, higher_is_better), column in zip(directions.items(), matrix.T, strict=True)
-    )
+    features = standardised(matrix, directions)
     turned = np.array([-1.0 if feature.higher_is_better else 1.0 for feature in features])
     z = turned * (matrix - [feature.mean for feature in features]) / [feature.sd for feature in features]
     if method == "isotonic":
@@ -213,6 +228,14 @@ def _fitted(
     intercept, coefficients = _logistic(inputs, truth)
     each = coefficients if method == "logistic" else coefficients * len(features)
     return Calibration(name, method, features, intercept=intercept, coefficients=each)
+
+
+def standardised(matrix: Array, directions: Mapping[str, bool]) -> tuple[Feature, ...]:
+    """The scores, a column each, with their means and standard deviations."""
+    return tuple(
+        Feature(one, higher_is_better, float(column.mean()), _sd(column))
+        for (one, higher_is_better), column in zip(directions.items(), matrix.T, strict=True)
+    )
 
 
 def _sd(column: Array) -> float:
@@ -274,8 +297,8 @@ def _folds(truth: Labels, within: Places, folds: int, seed: int) -> Places | Non
 def _doubts(calibration: Calibration, truth: Labels) -> list[str]:
     """What makes a fit doubtful."""
     said = []
-    if len(truth) < _ENOUGH_LABELS:
-        said.append(f"fitted on only {len(truth)} labels; {_ENOUGH_LABELS} are the least to rely on")
+    if len(truth) < ENOUGH:
+        said.append(f"fitted on only {len(truth)} labels; {ENOUGH} are the least to rely on")
     for count, which in ((int(truth.sum()), "hallucinated"), (int((~truth).sum()), "right")):
         if count < _ENOUGH_OF_A_CLASS:
             said.append(f"only {count} of its {len(truth)} labelled answers {'is' if count == 1 else 'are'} {which}")
@@ -321,10 +344,14 @@ def _auroc_within(folds: Places, truth: Labels, probabilities: Array, weights: A
 def _ece(truth: Labels, probabilities: Array, drawn: NDArray[np.int64]) -> Estimate:
     """The calibration error with its interval, shifted by as much as resampling alone raises the figure.
 
+    Without a value where there are too few labels for one.
+
     Drawing again adds noise, and noise is error that only adds up: the plain percentile interval of probabilities that
     come true lies above the figure itself.
     """
     value = float(expected_calibration_error(truth, probabilities))
+    if np.isnan(value):
+        return Estimate(None)
     spread = expected_calibration_error(truth, probabilities, drawn)
     low, high = np.quantile(spread, [(1 - ranking.CONFIDENCE) / 2, (1 + ranking.CONFIDENCE) / 2])
     raised = float(spread.mean()) - value

@@ -9,10 +9,10 @@ import threading
 import warnings
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal, TypeGuard, get_args
+from typing import Any, Literal, TypeAlias, TypeGuard, get_args
 
 from opik_checkembed._version import __version__
 from opik_checkembed.errors import ConfigurationError, ItemError
@@ -21,7 +21,10 @@ from opik_checkembed.results import finite
 
 SCHEMA = 1
 
-Method = Literal["logistic", "isotonic", "equal", "threshold"]
+Method = Literal["logistic", "isotonic", "equal", "moments", "threshold"]
+
+Options: TypeAlias = Mapping[str, Mapping[str, Any]]
+"""By score name, how its metric was set up; see `calibration.options`."""
 
 
 class CalibrationWarning(UserWarning):
@@ -57,7 +60,7 @@ class FittedOn:
 
     Attributes:
         data: Name of the data.
-        labels: Labelled answers.
+        labels: Labelled answers; 0 for "moments", which take none.
         positives: Hallucinated ones among them.
         groups: Groups (passages, sources, questions) that the answers belong to; folds share none.
         left_out: Answers left out because they lack a score.
@@ -70,8 +73,10 @@ class FittedOn:
         auroc: Of the cross-validated probabilities, with its interval over resampled groups; None where there was no
             cross-validation. So are the others.
         brier: Brier score; see `functional.reliability`.
-        ece: Expected calibration error; see `functional.reliability`.
+        ece: Expected calibration error, without a value where there are too few labels; see `functional.reliability`.
         warnings: What makes it doubtful.
+        options: For each feature how its metric was set up, as far as known; see `calibration.options`.
+        answers: The answers it was made from; None in files of older versions.
     """
 
     data: str
@@ -89,6 +94,8 @@ class FittedOn:
     brier: Estimate | None
     ece: Estimate | None
     warnings: tuple[str, ...]
+    options: Options = field(default_factory=dict, hash=False)
+    answers: int | None = None
 
 
 @dataclass(frozen=True)
@@ -100,6 +107,9 @@ class Calibration:
     - "logistic": log-odds = intercept + sum of coefficient_i z_i
     - "equal": the same with one coefficient for all
     - "isotonic": a line through `knots` over the one z, never falling; outside of them it stays level
+    - "moments": no probability, but a place beside the answers that the means are from, without any label: the share of
+      the standard normal distribution below the mean of the z_i. 0.5 is as doubtful as their mean, 0.84 one standard
+      deviation more
     - "threshold": a rule and no probability: 0 where every score is strictly on the better side of its bound, else 1
 
     Attributes:
@@ -110,7 +120,7 @@ class Calibration:
         coefficients: For "logistic" and "equal", one for each feature.
         knots: For "isotonic": pairs of z, strictly rising, and probability, never falling.
         bounds: For "threshold", one for each feature.
-        threshold: From this probability up an answer is flagged; above 1 none is.
+        threshold: From this probability (or place) up an answer is flagged; above 1 none is.
         fitted_on: What it was fitted on; None for a rule that nobody fitted.
 
     Raises:
@@ -148,8 +158,13 @@ class Calibration:
         """Each feature's mean: the value that says nothing."""
         return {feature.name: feature.mean for feature in self.features}
 
+    @property
+    def adds(self) -> bool:
+        """Whether it adds its scores up, so that each has a contribution and the others can do without it."""
+        return bool(self.coefficients) or self.method == "moments"
+
     def probability(self, scores: Mapping[str, float | None]) -> float:
-        """How likely the answer is hallucinated, 0 to 1.
+        """How likely the answer is hallucinated, 0 to 1; for "moments" and "threshold" what the class says of them.
 
         Args:
             scores: Values by feature name; others are ignored.
@@ -164,20 +179,24 @@ class Calibration:
         z = [feature.z(value) for feature, value in zip(self.features, values, strict=True)]
         if self.method == "isotonic":
             return _interpolated(self.knots, z[0])
+        if self.method == "moments":
+            return 0.5 * math.erfc(-math.fsum(z) / len(z) / math.sqrt(2))
         return sigmoid(math.fsum([self.intercept, *(c * one for c, one in zip(self.coefficients, z, strict=True))]))
 
     def contributions(self, scores: Mapping[str, float | None]) -> dict[str, float]:
         """What each feature adds to the log-odds that the answer is hallucinated; the intercept comes on top.
 
-        Empty for "isotonic" and "threshold", which add nothing up.
+        For "moments" what it adds to the mean, in standard deviations. Empty for "isotonic" and "threshold", which add
+        nothing up.
 
         Raises:
             ItemError: A feature has no value.
         """
         values = self._values(scores)
-        if not self.coefficients:
+        if not self.adds:
             return {}
-        rows = zip(self.features, self.coefficients, values, strict=True)
+        shares = self.coefficients or [1 / len(self.features)] * len(self.features)
+        rows = zip(self.features, shares, values, strict=True)
         return {feature.name: coefficient * feature.z(value) for feature, coefficient, value in rows}
 
     def missing(self, scores: Mapping[str, float | None]) -> tuple[str, ...]:
@@ -185,7 +204,12 @@ class Calibration:
         return tuple(name for name in self.names if finite(scores.get(name)) is None)
 
     def mismatches(
-        self, *, model: str | None = None, k: int | None = None, names: Collection[str] | None = None
+        self,
+        *,
+        model: str | None = None,
+        k: int | None = None,
+        names: Collection[str] | None = None,
+        options: Options | None = None,
     ) -> tuple[str, ...]:
         """In what an application differs from what this was fitted on; nothing where either is not known.
 
@@ -193,6 +217,7 @@ class Calibration:
             model: The model that gave the samples, as its provider names it.
             k: How many samples were asked for.
             names: The scores at hand.
+            options: For each feature how its metric is set up; see `calibration.options`.
         """
         said = []
         fitted = self.fitted_on
@@ -200,6 +225,8 @@ class Calibration:
             said.append(f"it was fitted on samples of {', '.join(fitted.models)}, not of {model}")
         if fitted is not None and k is not None and fitted.num_samples and k not in fitted.num_samples:
             said.append(f"it was fitted on {_listed(fitted.num_samples)} samples for each answer, not {k}")
+        if fitted is not None and options is not None:
+            said += [text for name in self.names if (text := _other_options(name, fitted.options, options))]
         if names is not None:
             lacking = [name for name in self.names if score_of(name) not in names and name not in names]
             unread = [name for name in names if name not in self.names and name not in map(score_of, self.names)]
@@ -208,10 +235,15 @@ class Calibration:
         return tuple(said)
 
     def check(
-        self, *, model: str | None = None, k: int | None = None, names: Collection[str] | None = None
+        self,
+        *,
+        model: str | None = None,
+        k: int | None = None,
+        names: Collection[str] | None = None,
+        options: Options | None = None,
     ) -> tuple[str, ...]:
         """The `mismatches`, each also a `CalibrationWarning` the first time in this process."""
-        found = self.mismatches(model=model, k=k, names=names)
+        found = self.mismatches(model=model, k=k, names=names, options=options)
         for text in found:
             with _lock:
                 first = (self, text) not in _warned
@@ -358,7 +390,8 @@ def _what_is_wrong(calibration: Calibration) -> str:
     count = len(own.features)
     added, bounds = own.method in {"logistic", "equal"}, own.method == "threshold"
     if (len(own.coefficients), len(own.bounds)) != (count if added else 0, count if bounds else 0):
-        return f"{own.method!r} takes {'coefficients' if added else 'bounds' if bounds else 'knots'} alone, one a score"
+        takes = {"isotonic": "knots", "moments": "means and deviations", "threshold": "bounds"}
+        return f"{own.method!r} takes {takes.get(own.method, 'coefficients')} alone, one a score"
     return _wrong_knots(own) if own.method == "isotonic" or own.knots else ""
 
 
@@ -382,13 +415,27 @@ def _is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool) and finite(value) is not None
 
 
+def _other_options(name: str, fitted: Options, there: Options) -> str:
+    """In which options a score's metric differs from the one that was fitted on; empty where in none."""
+    before, now = fitted.get(name, {}), there.get(name, {})
+    others = [option for option in sorted(before.keys() & now.keys()) if before[option] != now[option]]
+    told = [", ".join(f"{option}={options[option]!r}" for option in others) for options in (before, now)]
+    return f"it was fitted on {name} with {told[0]}, not {told[1]}" if others else ""
+
+
 def _fitted_on(data: Mapping[str, Any]) -> FittedOn:
     """The inverse of `asdict`; raises KeyError, TypeError or ValueError for anything else."""
+    # Files of earlier versions lack these.
+    data = {"options": {}, "answers": None, **data}
     given = {one.name: data[one.name] for one in fields(FittedOn)}
     for name in ("data", "date", "package"):
         if not isinstance(given[name], str):
             raise TypeError(f"{name} must be text, not {given[name]!r}")
     counts = [given[name] for name in ("labels", "positives", "groups", "left_out", "folds")]
+    counts += [] if given["answers"] is None else [given["answers"]]
+    options = given["options"]
+    if not isinstance(options, Mapping) or not all(isinstance(one, Mapping) for one in options.values()):
+        raise TypeError(f"options must be dicts by score, not {options!r}")
     if not all(isinstance(count, int) and not isinstance(count, bool) for count in [*counts, *given["num_samples"]]):
         raise TypeError("counts must be whole numbers")
     for name in ("models", "metrics", "warnings"):

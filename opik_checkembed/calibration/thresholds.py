@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from opik_checkembed.errors import ConfigurationError
+from opik_checkembed.results import finite
+
+# All digits that any float has before the point, and those after it that are still read by people.
+_EXACT = Context(prec=400)
+_MOST_DIGITS = 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +28,7 @@ class OperatingPoint:
         precision: Share of the flagged answers that are hallucinated; None where none is flagged.
         f1: Harmonic mean of precision and recall; 0 where none is flagged.
         flagged: Answers flagged.
+        beyond: The score nearest to the threshold that is not flagged; None where all are, or none is.
     """
 
     threshold: float
@@ -30,6 +37,7 @@ class OperatingPoint:
     precision: float | None
     f1: float
     flagged: int
+    beyond: float | None = None
 
 
 def threshold_at_fpr(
@@ -50,12 +58,13 @@ def threshold_at_fpr(
 
     Example:
         >>> threshold_at_fpr([0.9, 0.8, 0.7, 0.1], [True, False, True, False], fpr=0.5)
-        OperatingPoint(threshold=0.7, tpr=1.0, fpr=0.5, precision=0.666..., f1=0.8, flagged=3)
+        OperatingPoint(threshold=0.7, tpr=1.0, fpr=0.5, precision=0.666..., f1=0.8, flagged=3, beyond=0.1)
     """
-    if not 0 <= fpr <= 1:
+    rate = finite(fpr)
+    if rate is None or not 0 <= rate <= 1:
         raise ConfigurationError(f"a false positive rate must be from 0 to 1, not {fpr!r}")
     # The points go from none flagged to all; the last one that is allowed flags most.
-    return [point for point in operating_points(scores, labels, higher_is_better) if point.fpr <= fpr][-1]
+    return [point for point in operating_points(scores, labels, higher_is_better) if point.fpr <= rate][-1]
 
 
 def threshold_best_f1(scores: ArrayLike, labels: ArrayLike, *, higher_is_better: bool = False) -> OperatingPoint:
@@ -93,7 +102,8 @@ def operating_points(scores: ArrayLike, labels: ArrayLike, higher_is_better: boo
     taken = last + 1
     nothing = float(np.nextafter(worse.max(), np.inf))
     points = [OperatingPoint(-nothing if higher_is_better else nothing, 0.0, 0.0, None, 0.0, 0)]
-    for at, hit, flagged in zip(last.tolist(), hits.tolist(), taken.tolist(), strict=True):
+    beyond = [*values[order[last[1:]]].tolist(), None]
+    for at, hit, flagged, left in zip(last.tolist(), hits.tolist(), taken.tolist(), beyond, strict=True):
         points.append(
             OperatingPoint(
                 threshold=float(values[order[at]]),
@@ -102,6 +112,27 @@ def operating_points(scores: ArrayLike, labels: ArrayLike, higher_is_better: boo
                 precision=hit / flagged,
                 f1=2 * hit / (flagged + positives),
                 flagged=flagged,
+                beyond=left,
             )
         )
     return points
+
+
+def threshold_text(point: OperatingPoint, higher_is_better: bool = False, digits: int = 3) -> str:
+    """The point's threshold in decimals, as few as flag the same answers when they are read back, `digits` at least.
+
+    Example:
+        >>> threshold_text(OperatingPoint(0.99987, 0.5, 0.0, 1.0, 0.67, 10, beyond=0.99981))
+        '0.99987'
+        >>> threshold_text(OperatingPoint(0.99987, 0.5, 0.0, 1.0, 0.67, 10, beyond=0.75))
+        '0.999'
+    """
+    exact = Decimal(repr(point.threshold))
+    # Towards what is not flagged, so that the threshold itself stays flagged.
+    rounding = ROUND_CEILING if higher_is_better else ROUND_FLOOR
+    for places in range(digits, _MOST_DIGITS):
+        text = format(exact.quantize(Decimal(1).scaleb(-places), rounding=rounding, context=_EXACT), "f")
+        read, left = float(text), point.beyond
+        if left is None or (read < left if higher_is_better else read > left):
+            return text
+    return repr(point.threshold)

@@ -93,7 +93,8 @@ def expected_calibration_error(
 
     The mean over the observations of |share of positive labels - mean probability| of their bin; bins are those of
     `reliability_bins`, and stay the same in all resamples. Chance alone raises it, the more the fewer observations
-    there are, so that probabilities that come true do not get 0: compare it between methods on the same data.
+    there are, so that probabilities that come true do not get 0: compare it between methods on the same data. With
+    fewer than 30 observations there is one bin, in which right and wrong probabilities cancel out, and so no figure.
 
     Args:
         labels: What happened, shape (n,).
@@ -102,7 +103,8 @@ def expected_calibration_error(
         bins: The most bins.
 
     Returns:
-        Shape (...): one figure for each row of weights; NaN where nothing counts.
+        Shape (...): one figure for each row of weights; NaN where nothing counts, or there are too few observations
+        for two bins.
 
     Example:
         >>> float(expected_calibration_error([0, 1] * 20, [0.25] * 20 + [0.75] * 20))
@@ -110,6 +112,8 @@ def expected_calibration_error(
     """
     p = np.asarray(probabilities, dtype=np.float64)
     w = _weights(weights, len(p))
+    if len(p) < 2 * _FEWEST_IN_BIN:
+        return np.full(w.shape[:-1], np.nan)
     place = _equal_mass(p, bins)
     apart = w * (p - np.asarray(labels, dtype=np.float64))
     gaps = np.stack([np.abs(apart[..., place == number].sum(-1)) for number in range(place.max() + 1)], axis=-1)

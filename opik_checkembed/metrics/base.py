@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from opik.evaluation.metrics.base_metric import BaseMetric
 from opik.evaluation.metrics.score_result import ScoreResult
 
+from opik_checkembed.calibration.options import OPTIONS, options_of
 from opik_checkembed.errors import (
     AnswerError,
     ConfigurationError,
@@ -154,6 +155,10 @@ class SampledMetric(ItemMetric):
             object.__setattr__(self, "score", self._score_with_task_span)
         super().__init__(name, track=track, project_name=project_name)
 
+    def samplers(self) -> list[object]:
+        """See `AsksModels.samplers`."""
+        return [self.sampler]
+
     def score(
         self,
         input: Any = None,
@@ -231,13 +236,16 @@ class SampledMetric(ItemMetric):
     def scored(
         self, value: float, sentence: str, samples: SampleSet, evidence: Mapping[str, Any], suffix: str = ""
     ) -> ScoreResult:
-        """A score with its reason (one sentence, then what else must be known) and its evidence."""
+        """A score with its reason (one sentence, then what else must be known) and its evidence.
+
+        The metric's options stand in the evidence, so that a calibration fitted under others warns.
+        """
         said = "; ".join(samples.warnings())
         return ScoreResult(
             name=self.name + suffix,
             value=value,
             reason=f"{sentence}. {said[:1].upper()}{said[1:]}." if said else f"{sentence}.",
-            metadata={"evidence": dict(evidence), "samples": samples.to_dict()},
+            metadata={"evidence": {**evidence, OPTIONS: options_of(self)}, "samples": samples.to_dict()},
         )
 
 

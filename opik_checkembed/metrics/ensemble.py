@@ -18,10 +18,12 @@ from opik.evaluation.metrics.score_result import ScoreResult
 from opik_checkembed.calibration.apply import facts_of
 from opik_checkembed.calibration.combine import Calibrated, Combination, Combined, WeightedMean
 from opik_checkembed.calibration.model import Calibration
+from opik_checkembed.calibration.options import options_of
 from opik_checkembed.errors import ConfigurationError, ItemError
 from opik_checkembed.metrics.base import UNSET, SampledMetric, given_fields
 from opik_checkembed.results import finite, is_sample_set, merge_sample_sets
 from opik_checkembed.samples.sample import Origin, Sample, SampleSet
+from opik_checkembed.samples.sampler import samplers_of
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -31,12 +33,21 @@ Weights = Literal["equal"] | Mapping[str, float] | Calibration | str | PathLike[
 class EnsembleMetric(BaseMetric):
     """One score from several metrics that share their samples: 0 consistent to 1 hallucinated, lower is better.
 
-    With a `Calibration` the value is the probability that the answer is hallucinated, as far as the calibration holds
-    for this data: the reason says where it was fitted on another model or number of samples. With weights it is the
-    weighted mean of the parts' scores, each turned so that 1 means hallucinated, and no probability.
+    With a `Calibration` that was fitted on labels the value is the probability that the answer is hallucinated, as far
+    as the calibration holds for this data: the reason says where it was fitted on another model, number of samples or
+    setting of the parts.
+
+    With stored moments (`opik_checkembed.calibration.fit_moments`, which needs no label) all parts weigh the same,
+    whatever their scales: each score becomes its distance from the mean of earlier answers in standard deviations, and
+    the value is the place of their mean on the normal distribution, from 0 to 1: 0.5 is as doubtful as those answers
+    were on average, 0.84 one standard deviation more, and none of it a probability.
+
+    With weights, or "equal", it is the mean of the parts' scores as they are, each turned so that 1 means hallucinated,
+    and no probability either. A part whose scores crowd then counts for little, and one without an upper bound is
+    refused.
 
     Each part draws its samples through its own sampler; parts that name the same store (the default) buy one set.
-    The reason lists the parts' scores with what each adds to the log-odds, or to the mean, the largest first.
+    The reason lists the parts' scores with what each adds to the log-odds or to the mean, the largest first.
 
     Returned are the ensemble's own score and then the scores of the parts, so that nothing that was paid for is lost.
     Opik logs one span for the ensemble and none for its parts; calls to a model hang under it.
@@ -45,10 +56,11 @@ class EnsembleMetric(BaseMetric):
 
     Args:
         metrics: The parts, each with a name of its own. A part's `track` and `project_name` are not used.
-        weights: "equal" for the plain mean; a weight of 0 or more for each part's name; or a `Calibration`, the name
-            of a preset (`opik_checkembed.calibration.preset_names`) or the path of a calibration's JSON.
-        on_failure: Where a part has no score: "renormalise" goes on without it (a calibration takes it at its mean,
-            where it says nothing), "fail" gives no score. The reason names the part either way.
+        weights: "equal" for the plain mean of the scores; a weight of 0 or more for each part's name; or a
+            `Calibration` (fitted, or moments), the name of a preset (`opik_checkembed.calibration.preset_names`) or the
+            path of a calibration's JSON.
+        on_failure: Where a part has no score: "renormalise" goes on without it (a fitted calibration takes it at its
+            mean, where it says nothing), "fail" gives no score. The reason names the part either way.
         parts: Whether the scores of the parts are returned too. False where the same metrics run beside the ensemble.
         name: The score's name.
         track: Whether Opik logs the metric's span.
@@ -84,6 +96,7 @@ class EnsembleMetric(BaseMetric):
         self.on_failure = on_failure
         self.parts = parts
         self.combination = _combination(weights, self.metrics, on_failure)
+        self._options = {} if self.calibration is None else _options(self.calibration, self.metrics)
         self._said: set[str] = set()
         self._said_lock = threading.Lock()
         self._traced = [metric for metric in self.metrics if _reads_trace(metric)]
@@ -96,6 +109,10 @@ class EnsembleMetric(BaseMetric):
     def calibration(self) -> Calibration | None:
         """The calibration in use; None for a mean."""
         return self.combination.calibration if isinstance(self.combination, Calibrated) else None
+
+    def samplers(self) -> list[object]:
+        """See `AsksModels.samplers`."""
+        return samplers_of(*self.metrics)
 
     def direction(self, score: str) -> bool | None:
         """`higher_is_better` of a score that the ensemble returns: its own, or one of a part."""
@@ -167,6 +184,7 @@ class EnsembleMetric(BaseMetric):
         evidence |= {"contributions": dict(combined.contributions)}
         if self.calibration is not None:
             evidence |= {
+                "method": self.calibration.method,
                 "intercept": self.calibration.intercept,
                 "threshold": self.calibration.threshold,
                 "flagged": combined.value >= self.calibration.threshold,
@@ -183,7 +201,7 @@ class EnsembleMetric(BaseMetric):
         return self._result(combined, reason, evidence, sets, found)
 
     def _mismatches(self, sets: Sequence[Mapping[str, Any]]) -> list[str]:
-        """In what the samples differ from those the calibration was fitted on; each said once in the log."""
+        """In what samples and parts differ from what the calibration was fitted on; each said once in the log."""
         if self.calibration is None:
             return []
         models, counts = facts_of(sets)
@@ -191,6 +209,7 @@ class EnsembleMetric(BaseMetric):
         found = [
             *(text for model in sorted(models) for text in own.mismatches(model=model)),
             *(text for count in sorted(counts) for text in own.mismatches(k=count)),
+            *own.mismatches(options=self._options),
         ]
         for text in found:
             with self._said_lock:
@@ -277,7 +296,7 @@ def _check_calibration(calibration: Calibration, parts: Sequence[SampledMetric],
     owners = {feature.name: _owner(feature.name, parts) for feature in calibration.features}
     names = ", ".join(part.name for part in parts)
     absent = [feature for feature, owner in owners.items() if owner is None]
-    if absent and (on_failure == "fail" or len(absent) == len(owners) or not calibration.coefficients):
+    if absent and (on_failure == "fail" or len(absent) == len(owners) or not calibration.adds):
         raise ConfigurationError(
             f"the calibration {calibration.name!r} reads {', '.join(absent)}, which none of the parts gives ({names})"
         )
@@ -290,15 +309,23 @@ def _check_calibration(calibration: Calibration, parts: Sequence[SampledMetric],
             )
     read = {owner.name for owner in owners.values() if owner is not None}
     there = [feature for feature, owner in owners.items() if owner is not None]
-    calibration.check(names=[*there, *(part.name for part in parts if part.name not in read)])
+    names_there = [*there, *(part.name for part in parts if part.name not in read)]
+    calibration.check(names=names_there, options=_options(calibration, parts))
+
+
+def _options(calibration: Calibration, parts: Sequence[SampledMetric]) -> dict[str, dict[str, Any]]:
+    """For each feature how the part that gives it is set up."""
+    owners = {feature.name: _owner(feature.name, parts) for feature in calibration.features}
+    return {name: options_of(owner) for name, owner in owners.items() if owner is not None}
 
 
 def _check_bounded(parts: Sequence[SampledMetric]) -> None:
     for part in parts:
         if not part.bounded:
             raise ConfigurationError(
-                f"{part.name} has no upper bound, so that no mean with it makes sense: fit a calibration on labelled "
-                "answers (opik-checkembed calibrate) and give it as weights, or leave it out"
+                f"{part.name} has no upper bound, so that no mean with it makes sense: store the moments of finished "
+                "scores (fit_moments, or opik-checkembed calibrate RESULTS --method equal) or fit a calibration on "
+                "labelled answers, and give that as weights, or leave it out"
             )
 
 

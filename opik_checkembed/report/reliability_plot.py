@@ -13,6 +13,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from opik_checkembed.calibration.thresholds import threshold_text
 from opik_checkembed.errors import ConfigurationError
 from opik_checkembed.functional.reliability import BINS, ReliabilityBin, reliability_bins
 
@@ -20,11 +21,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from opik_checkembed.calibration.model import FittedOn
+    from opik_checkembed.calibration.model import Feature, FittedOn
     from opik_checkembed.calibration.thresholds import OperatingPoint
     from opik_checkembed.functional.ranking import Estimate
 
 _COLOUR = "#0072b2"
+_READABLE = 60
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ class CalibrationRow:
         name: A score's name, or what was fitted.
         auroc: How well it ranks.
         brier: How far its cross-validated probabilities are from what happened; None where there are none.
-        ece: How far they come true; None where there are none.
+        ece: How far they come true; None where there are none, and without a value where there are too few labels.
         point: The threshold chosen, in its own units, and what it does; None where there is none.
         higher_is_better: Its direction: whether answers below the threshold are flagged.
     """
@@ -58,24 +60,34 @@ def calibration_table(rows: Sequence[CalibrationRow], fitted_on: FittedOn) -> Ta
     Returns:
         For `rich.console.Console().print`.
     """
-    title = f"Hallucinated or not: {fitted_on.data}"
-    table = Table(
-        title=Text(title, style="bold"),
-        title_justify="left",
-        caption=_caption(fitted_on),
-        caption_justify="left",
-        caption_style="",
-        box=box.SIMPLE_HEAD,
-        padding=(0, 1, 0, 0),
-        pad_edge=False,
-        min_width=len(title),  # the title is folded to the table's width
-    )
-    table.add_column("", overflow="fold")
-    for header in ("AUROC", "Brier", "ECE", "flagged", "TPR", "FPR"):
-        table.add_column(header, justify="right", overflow="fold")
+    headers = ("AUROC", "Brier", "ECE", "flagged", "TPR", "FPR")
+    table = _empty_table(f"Hallucinated or not: {fitted_on.data}", _caption(fitted_on), headers)
     for row in rows:
-        figures = [_figure(figure) for figure in (row.auroc, row.brier, row.ece)]
+        figures = [_figure(row.auroc), _figure(row.brier), _figure(row.ece, "too few labels")]
         table.add_row(Text(row.name), *figures, *_point(row))
+    return table
+
+
+def moments_table(features: Sequence[Feature], fitted_on: FittedOn) -> Table:
+    """One row for each score of stored moments: its mean and standard deviation, and which way is better.
+
+    Args:
+        features: In the order to show.
+        fitted_on: What they were measured on; the caption says it.
+
+    Returns:
+        For `rich.console.Console().print`.
+    """
+    lines = [
+        f"{fitted_on.answers} answers, none of them labelled.",
+        "A score counts as its distance from the mean in sd.",
+    ]
+    caption = Text("\n".join([*lines, *_left_out(fitted_on)]), style="dim")
+    _warn(caption, fitted_on)
+    table = _empty_table(f"Moments: {fitted_on.data}", caption, ("mean", "sd", "better"))
+    for one in features:
+        way = "higher" if one.higher_is_better else "lower"
+        table.add_row(Text(one.name), Text(f"{one.mean:.3f}"), Text(f"{one.sd:.3f}"), Text(way))
     return table
 
 
@@ -169,10 +181,10 @@ def _draw(axis: Axes, bins: Sequence[ReliabilityBin]) -> None:
     axis.legend(frameon=False, fontsize=8)
 
 
-def _figure(figure: Estimate | None) -> Text:
+def _figure(figure: Estimate | None, undefined: str = "-") -> Text:
     """A figure with its interval in a second line."""
     if figure is None or figure.value is None:
-        return Text("-", style="dim")
+        return Text("-" if figure is None else undefined, style="dim")
     text = Text(f"{figure.value:.3f}")
     if figure.low is not None and figure.high is not None:
         text.append(f"\n{figure.low:.3f}..{figure.high:.3f}", style="dim")
@@ -186,7 +198,8 @@ def _point(row: CalibrationRow) -> list[Text]:
     if not point.flagged:
         return [Text("none"), Text("0.000"), Text("0.000")]
     sign = "<=" if row.higher_is_better else ">="
-    return [Text(f"{sign} {point.threshold:.3f}"), Text(f"{point.tpr:.3f}"), Text(f"{point.fpr:.3f}")]
+    cut = threshold_text(point, row.higher_is_better)
+    return [Text(f"{sign} {cut}"), Text(f"{point.tpr:.3f}"), Text(f"{point.fpr:.3f}")]
 
 
 def _caption(fitted_on: FittedOn) -> Text:
@@ -202,9 +215,36 @@ def _caption(fitted_on: FittedOn) -> Text:
         "AUROC: higher is better; Brier and ECE (probabilities): lower. TPR and FPR: shares of hallucinated and of "
         "right answers flagged, at a threshold chosen on these answers.",
     ]
-    if own.left_out:
-        lines.append(f"{own.left_out} more answers were left out: they lack a score.")
-    caption = Text("\n".join(lines), style="dim")
-    for text in own.warnings:
-        caption.append(f"\nWarning: {text}", style="yellow")
+    caption = Text("\n".join([*lines, *_left_out(own)]), style="dim")
+    _warn(caption, own)
     return caption
+
+
+def _left_out(fitted_on: FittedOn) -> list[str]:
+    count = fitted_on.left_out
+    return [f"{count} more answers were left out: they lack a score."] if count else []
+
+
+def _warn(caption: Text, fitted_on: FittedOn) -> None:
+    for text in fitted_on.warnings:
+        caption.append(f"\nWarning: {text}", style="yellow")
+
+
+def _empty_table(title: str, caption: Text, headers: Sequence[str]) -> Table:
+    """A table whose first column names the row, and whose others hold figures."""
+    table = Table(
+        title=Text(title, style="bold"),
+        title_justify="left",
+        caption=caption,
+        caption_justify="left",
+        caption_style="",
+        box=box.SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+        pad_edge=False,
+        # Title and caption are folded to the table's width.
+        min_width=max(len(title), min(_READABLE, max(map(len, caption.plain.splitlines())))),
+    )
+    table.add_column("", overflow="fold")
+    for header in headers:
+        table.add_column(header, justify="right", overflow="fold")
+    return table

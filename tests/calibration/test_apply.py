@@ -86,10 +86,16 @@ def test_a_score_is_cut_by_its_own_direction() -> None:
         ("free", 0.5, "'free' needs higher_is_better, which the results do not say"),
         ("nli", 0.5, "no item has a value of nli; the results' scores are agreement, doubt, free"),
         ("doubt.best", 0.5, "no item has a value of doubt.best"),
+        ("agreement", float("nan"), "a threshold must be a finite number, not nan"),
+        ("agreement", float("inf"), "a threshold must be a finite number, not inf"),
+        ("agreement", "0.5", "a threshold must be a finite number, not '0.5'"),
+        ("agreement", True, "a threshold must be a finite number, not True"),
+        (CALIBRATION, float("nan"), "a threshold must be a finite number, not nan"),
+        (replace(CALIBRATION, method="moments", coefficients=(), threshold=1.5), None, "moments.*give a threshold"),
         (replace(CALIBRATION, features=(*CALIBRATION.features[:1], Feature("nli", False))), None, "a value of nli"),
     ],
 )
-def test_what_cannot_be_read_is_said(by: Any, threshold: float | None, says: str) -> None:
+def test_what_cannot_be_read_is_said(by: Any, threshold: Any, says: str) -> None:
     with pytest.raises(ConfigurationError, match=says):
         rethreshold(RESULTS, by, threshold)
 
@@ -115,6 +121,28 @@ def test_another_model_or_number_of_samples_is_warned_of_once_and_kept() -> None
         # Samples that came with the item have no model.
         given = LocalResults((item("given", 0.5, 1.0, model=None),), RESULTS.directions)
         assert rethreshold(given, fitted(("gpt",), (5,), "given")).warnings == ()
+
+
+def test_metrics_that_were_set_up_otherwise_are_warned_of() -> None:
+    told = FittedOn("data", 100, 50, 100, 0, (), (), (), "", "", 0, None, None, None, (), {"agreement": {"n": 1}})
+    calibration = replace(CALIBRATION, name="set up otherwise", fitted_on=told)
+    assert rethreshold(RESULTS, calibration).warnings == ()
+    for n, says in ((1, ()), (2, ("it was fitted on agreement with n=1, not n=2",))):
+        scores = [replace(one, evidence={**one.evidence, "options": {"n": n}}) for one in RESULTS.items[0].scores]
+        there = LocalResults((replace(RESULTS.items[0], scores=tuple(scores)),), RESULTS.directions)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            assert rethreshold(there, calibration).warnings == says
+        assert len(caught) == len(says)
+
+
+def test_moments_flag_what_lies_beyond_a_threshold_of_ones_own() -> None:
+    moments = replace(CALIBRATION, method="moments", coefficients=(), threshold=1.5)
+    # One deviation each on the good side, and on the bad.
+    found = rethreshold(RESULTS, moments, 0.8)
+    assert [one.value for one in found.items[:2]] == pytest.approx([0.1587, 0.8413], abs=1e-4)
+    assert found.flagged == ("bad",)
+    assert rethreshold(RESULTS, replace(moments, threshold=0.9)).flagged == ()
 
 
 def test_only_the_samples_behind_the_scores_count() -> None:

@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+import math
+import re
+from dataclasses import replace
+
 import pytest
 
 from opik_checkembed.calibration import Calibration, Feature
-from opik_checkembed.calibration.combine import Calibrated, WeightedMean
+from opik_checkembed.calibration.combine import Calibrated, WeightedMean, _told_apart
 from opik_checkembed.errors import ItemError
 
 WAYS = {"agreement": True, "doubt": False, "nli": False}
@@ -51,6 +55,50 @@ def test_a_calibration_gives_its_probability() -> None:
         "The answer is hallucinated with probability 0.881 (lower is better), flagged at 0.500, by the calibration "
         "'mine' (logistic): agreement 0.60 (+2.0), doubt 1.00 (+1.0); the rest of the log-odds is -1.0"
     )
+
+
+@pytest.mark.parametrize(
+    ("scores", "said"),
+    [
+        ({"agreement": 0.7, "doubt": 0.5}, "probability 0.2689 (lower is better), not flagged at 0.2690, by"),
+        ({"agreement": 0.7, "doubt": 1.0}, "probability 0.500 (lower is better), flagged at 0.269, by"),
+    ],
+)
+def test_value_and_threshold_are_told_apart(scores: dict[str, float], said: str) -> None:
+    own = Calibrated(replace(CALIBRATION, threshold=0.26895))
+    assert said in own.sentence(own.combine(scores))
+    same = Calibrated(replace(CALIBRATION, threshold=CALIBRATION.probability(scores)))
+    assert re.search(r"probability (0\.\d{3}) .*, flagged at \1, by", same.sentence(same.combine(scores)))
+    near = Calibrated(replace(CALIBRATION, threshold=math.nextafter(CALIBRATION.probability(scores), 1)))
+    value, cut = re.findall(r"0\.\d{10,}", near.sentence(near.combine(scores)))
+    assert float(value) < float(cut)
+    # Where decimals do not suffice, as they are.
+    assert _told_apart(1e-5, math.nextafter(1e-5, 1)) == ("1e-05", "1.0000000000000003e-05")
+
+
+def test_moments_say_how_far_from_the_others_and_no_probability() -> None:
+    moments = replace(CALIBRATION, name="those", method="moments", intercept=0.0, coefficients=(), threshold=1.5)
+    found = Calibrated(moments).combine({"agreement": 0.6, "doubt": 1.0})
+    # Agreement one deviation below its mean, doubt two above.
+    assert found.value == pytest.approx(0.9332, abs=1e-4)
+    assert found.contributions == pytest.approx({"agreement": 0.5, "doubt": 1.0})
+    assert Calibrated(moments).sentence(found) == (
+        "0.933 (0 consistent to 1 hallucinated, lower is better; 0.5 is as doubtful as the mean of the answers behind "
+        "'those'), no probability; the scores are on average +1.50 standard deviations more doubtful than there: "
+        "doubt 1.00 (+1.00), agreement 0.60 (+0.50)"
+    )
+    flagging = Calibrated(replace(moments, threshold=0.9))
+    assert "'those'), flagged at 0.900, no probability; " in flagging.sentence(found)
+
+
+def test_moments_go_on_with_the_mean_of_the_scores_that_are_there() -> None:
+    moments = Calibrated(replace(CALIBRATION, method="moments", intercept=0.0, coefficients=()))
+    found = moments.combine({"agreement": 0.6, "doubt": None})
+    assert found.value == pytest.approx(0.8413, abs=1e-4)
+    assert dict(found.contributions) == pytest.approx({"agreement": 1.0})
+    assert found.notes == ("doubt is left out of the mean",)
+    with pytest.raises(ItemError, match="'mine' has no value of agreement, doubt"):
+        moments.combine({})
 
 
 def test_a_missing_score_counts_as_its_mean() -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -14,6 +15,7 @@ from opik_checkembed._version import __version__
 from opik_checkembed.calibration import Calibration, CalibrationWarning, Fit, fit_calibration
 from opik_checkembed.calibration.fit import FittedMethod, _auroc_within, auroc_of
 from opik_checkembed.errors import ConfigurationError
+from opik_checkembed.functional.ranking import Estimate
 
 WAYS = {"agreement": True, "doubt": False}
 
@@ -253,6 +255,31 @@ def test_the_record_says_what_it_was_fitted_on() -> None:
     assert fit.labels.tolist() == [labels[row] for row in fit.rows]
     assert fit.calibration.means["doubt"] == pytest.approx(np.mean([scores["doubt"][row] for row in fit.rows]))
     assert Calibration.from_dict(fit.calibration.to_dict()) == fit.calibration
+
+
+def test_too_few_labels_have_no_calibration_error() -> None:
+    scores, labels = alternating(29)
+    few = quietly(scores, labels, directions=WAYS).fitted_on
+    assert few.ece == Estimate(None)
+    assert few.brier is not None
+    assert few.brier.value is not None
+    scores, labels = alternating(30)
+    enough = quietly(scores, labels, directions=WAYS).fitted_on
+    assert enough.ece is not None
+    assert enough.ece.value is not None
+
+
+def test_the_record_says_how_the_metrics_were_set_up() -> None:
+    scores, labels = alternating(60)
+    options = {"doubt": {"aggregate": "max", "words": ("a", "b")}, "unread": {"n": 1}}
+    fit = quietly(scores, labels, directions=WAYS, options=options)
+    assert fit.fitted_on.options == {"doubt": {"aggregate": "max", "words": ["a", "b"]}}
+    assert fit.fitted_on.answers == 60
+    again = Calibration.from_dict(json.loads(fit.calibration.to_json()))
+    assert again == fit.calibration
+    assert again.mismatches(options={"doubt": {"aggregate": "mean", "words": ["a", "b"]}}) == (
+        "it was fitted on doubt with aggregate='max', not aggregate='mean'",
+    )
 
 
 def alternating(count: int) -> tuple[dict[str, list[float]], list[bool]]:

@@ -5,6 +5,7 @@ import math
 import warnings
 from dataclasses import replace
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from opik_checkembed.calibration import Calibration, CalibrationWarning, Feature, FittedOn
+from opik_checkembed.calibration.model import Options
 from opik_checkembed.errors import ConfigurationError, ItemError
 from opik_checkembed.functional.ranking import Estimate
 
@@ -33,6 +35,8 @@ FITTED_ON = FittedOn(
     brier=Estimate(0.2, 0.1, 0.3),
     ece=Estimate(0.05),
     warnings=("few",),
+    options={"agreement": {"embedder": "minilm", "baseline": None}, "doubt": {"aggregate": "max", "n": 1}},
+    answers=120,
 )
 LOGISTIC = Calibration(
     "mine",
@@ -44,6 +48,7 @@ LOGISTIC = Calibration(
     fitted_on=FITTED_ON,
 )
 ISOTONIC = Calibration("steps", "isotonic", (DOUBT,), knots=((-1.0, 0.1), (0.0, 0.2), (2.0, 1.0)))
+MOMENTS = Calibration("moments", "moments", (AGREEMENT, DOUBT), fitted_on=FITTED_ON)
 RULE = Calibration("rule", "threshold", (AGREEMENT, DOUBT), bounds=(0.9, 1.0))
 
 
@@ -68,6 +73,24 @@ def test_a_rule_is_passed_only_strictly_within_all_bounds() -> None:
     assert RULE.contributions({"agreement": 0.95, "doubt": 1.0}) == {}
 
 
+@pytest.mark.parametrize(
+    ("agreement", "doubt", "z"),
+    [(0.7, 2.0, 0.0), (0.6, 2.5, 1.0), (0.5, 2.0, 1.0), (0.8, 2.5, 0.0), (0.9, 1.0, -2.0), (-9.3, 2.0, 50.0)],
+)
+def test_moments_are_the_place_of_the_mean_deviation_on_the_normal_distribution(
+    agreement: float, doubt: float, z: float
+) -> None:
+    scores = {"agreement": agreement, "doubt": doubt}
+    assert MOMENTS.probability(scores) == pytest.approx(NormalDist().cdf(z), abs=1e-12)
+    contributions = MOMENTS.contributions(scores)
+    assert sum(contributions.values()) == pytest.approx(z, abs=1e-12)
+    assert contributions["doubt"] == pytest.approx((doubt - 2.0) / 0.5 / 2)
+
+
+def test_only_what_adds_its_scores_up_can_do_without_one() -> None:
+    assert [one.adds for one in (LOGISTIC, MOMENTS, ISOTONIC, RULE)] == [True, True, False, False]
+
+
 @pytest.mark.parametrize("missing", [None, math.nan, math.inf])
 def test_a_score_without_a_value_is_named(missing: float | None) -> None:
     scores = {"agreement": 0.5, "doubt": missing}
@@ -77,7 +100,7 @@ def test_a_score_without_a_value_is_named(missing: float | None) -> None:
             use(scores)
 
 
-@pytest.mark.parametrize("calibration", [LOGISTIC, ISOTONIC, RULE], ids=lambda one: one.name)
+@pytest.mark.parametrize("calibration", [LOGISTIC, ISOTONIC, MOMENTS, RULE], ids=lambda one: one.name)
 def test_json_holds_the_same_numbers(calibration: Calibration, tmp_path: Path) -> None:
     path = tmp_path / "new" / "calibration.json"
     text = calibration.to_json(path)
@@ -114,7 +137,8 @@ def changed(**parts: Any) -> dict[str, Any]:
         (changed(coefficients=[1.0]), "takes coefficients alone, one a score"),
         (changed(threshold=None), "must be finite numbers"),
         (changed(threshold=math.inf), "must be finite numbers"),
-        (changed(method="forest"), "method must be one of logistic, isotonic, equal, threshold"),
+        (changed(method="forest"), "method must be one of logistic, isotonic, equal, moments, threshold"),
+        (changed(method="moments"), "'moments' takes means and deviations alone"),
         (changed(method="threshold"), "takes bounds alone"),
         (changed(method="isotonic"), "takes knots alone"),
         (changed(method="isotonic", coefficients=[], knots=[[0, 0.5]]), "knots belong to 'isotonic', which reads one"),
@@ -127,6 +151,9 @@ def changed(**parts: Any) -> dict[str, Any]:
         (changed(fitted_on={**json.loads(LOGISTIC.to_json())["fitted_on"], "models": "gpt"}), "a list of texts"),
         (changed(fitted_on={**json.loads(LOGISTIC.to_json())["fitted_on"], "data": 1}), "must be text"),
         (changed(fitted_on={**json.loads(LOGISTIC.to_json())["fitted_on"], "ece": {"value": "x"}}), "is no figure"),
+        (changed(fitted_on={**json.loads(LOGISTIC.to_json())["fitted_on"], "answers": "x"}), "whole numbers"),
+        (changed(fitted_on={**json.loads(LOGISTIC.to_json())["fitted_on"], "options": []}), "dicts by score"),
+        (changed(fitted_on={**json.loads(LOGISTIC.to_json())["fitted_on"], "options": {"a": 1}}), "dicts by score"),
     ],
 )
 def test_anything_else_is_refused(data: dict[str, Any], says: str) -> None:
@@ -189,6 +216,25 @@ def test_what_differs_from_the_fit_is_said() -> None:
     unknown = replace(LOGISTIC, fitted_on=replace(FITTED_ON, models=(), num_samples=()))
     assert unknown.mismatches(model="gpt", k=3) == ()
     assert RULE.mismatches(model="gpt", k=3) == ()
+
+
+def test_metrics_set_up_otherwise_are_said() -> None:
+    same: Options = {"agreement": {"embedder": "minilm", "baseline": None}, "doubt": {"aggregate": "max"}}
+    assert LOGISTIC.mismatches(options=same) == ()
+    # What either side does not know is no difference.
+    assert LOGISTIC.mismatches(options={"doubt": {"language": "de"}, "other": {"n": 2}}) == ()
+    assert RULE.mismatches(options={"doubt": {"n": 2}}) == ()
+    assert LOGISTIC.mismatches(options={"agreement": {"baseline": 0.5}, "doubt": {"n": 2, "aggregate": "mean"}}) == (
+        "it was fitted on agreement with baseline=None, not baseline=0.5",
+        "it was fitted on doubt with aggregate='max', n=1, not aggregate='mean', n=2",
+    )
+
+
+def test_a_file_of_an_earlier_version_is_read() -> None:
+    data = json.loads(LOGISTIC.to_json())
+    assert data["fitted_on"].pop("options") == FITTED_ON.options
+    assert data["fitted_on"].pop("answers") == 120
+    assert Calibration.from_dict(data) == replace(LOGISTIC, fitted_on=replace(FITTED_ON, options={}, answers=None))
 
 
 def test_a_number_of_a_scores_evidence_needs_the_score() -> None:

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import f1_score
 
-from opik_checkembed.calibration import operating_points, threshold_at_fpr, threshold_best_f1
+from opik_checkembed.calibration import OperatingPoint, operating_points, threshold_at_fpr, threshold_best_f1
+from opik_checkembed.calibration.thresholds import threshold_text
 from opik_checkembed.errors import ConfigurationError
 
 SCORES = [0.9, 0.8, 0.7, 0.7, 0.3, 0.1]
@@ -31,6 +34,7 @@ def test_a_score_that_too_many_share_flags_none() -> None:
     point = threshold_at_fpr([0.9, 0.9, 0.1], [True, False, False], 0.1)
     assert (point.flagged, point.tpr, point.fpr, point.precision, point.f1) == (0, 0.0, 0.0, None, 0.0)
     assert point.threshold > 0.9
+    assert point.beyond is None
     turned = threshold_at_fpr([0.1, 0.1, 0.9], [True, False, False], 0.1, higher_is_better=True)
     assert turned.threshold < 0.1
 
@@ -69,9 +73,53 @@ def test_points_are_what_flagging_by_them_gives(observed: list[tuple[bool, int]]
     assert threshold_best_f1(scores, labels, higher_is_better=turned).f1 == max(point.f1 for point in points)
 
 
-def test_what_cannot_be_chosen_is_refused() -> None:
+def test_the_nearest_score_that_is_not_flagged_is_known() -> None:
+    assert [point.beyond for point in operating_points(SCORES, LABELS)] == [None, 0.8, 0.7, 0.3, 0.1, None]
+    turned = operating_points([-score for score in SCORES], LABELS, True)
+    assert [point.beyond for point in turned] == [None, -0.8, -0.7, -0.3, -0.1, None]
+
+
+@pytest.mark.parametrize(
+    ("threshold", "beyond", "higher_is_better", "text"),
+    [
+        (0.5, 0.25, False, "0.500"),
+        (0.5, None, False, "0.500"),
+        (0.99987, 0.99981, False, "0.99987"),
+        (0.99987, 0.75, False, "0.999"),
+        (0.99987, 0.99989, True, "0.99987"),
+        (0.99987, 1.0, True, "0.9999"),
+        (0.98765, 1.0, True, "0.988"),
+        (1.0000000000000002, 1.0, False, "1.0000000000000002"),
+        (2e-30, 1e-30, False, "2e-30"),
+        (-3.14159, -4.0, False, "-3.142"),
+        (1234567.0, 1234566.5, False, "1234567.000"),
+    ],
+)
+def test_a_threshold_has_the_digits_that_it_takes(
+    threshold: float, beyond: float | None, higher_is_better: bool, text: str
+) -> None:
+    point = OperatingPoint(threshold, 1.0, 0.0, 1.0, 1.0, 1, beyond)
+    assert threshold_text(point, higher_is_better) == text
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=12, unique=True), st.booleans())
+@settings(max_examples=100, deadline=None)
+def test_a_threshold_that_is_read_back_flags_the_same(scores: list[float], turned: bool) -> None:
+    # Crowded close below 1 too, where three digits tell nothing apart.
+    for values in (np.array(scores), 1 - np.abs(scores) * 1e-12):
+        labels = np.arange(len(values)) % 2 == 0
+        for point in operating_points(values, labels, turned)[1:]:
+            read = float(threshold_text(point, turned))
+            assert (values <= read if turned else values >= read).sum() == point.flagged
+
+
+@pytest.mark.parametrize("fpr", [1.5, -0.1, float("nan"), "0.1", None])
+def test_what_cannot_be_chosen_is_refused(fpr: Any) -> None:
     with pytest.raises(ConfigurationError, match="from 0 to 1"):
-        threshold_at_fpr(SCORES, LABELS, 1.5)
+        threshold_at_fpr(SCORES, LABELS, fpr)
+
+
+def test_one_class_has_no_threshold() -> None:
     with pytest.raises(ConfigurationError, match="both classes"):
         threshold_best_f1([1, 2], [True, True])
 

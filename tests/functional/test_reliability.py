@@ -17,7 +17,7 @@ from opik_checkembed.functional.reliability import (
 )
 
 # Few distinct values, so that ties are the rule.
-OBSERVATIONS = st.lists(st.tuples(st.booleans(), st.integers(0, 4)), min_size=2, max_size=40)
+OBSERVATIONS = st.lists(st.tuples(st.booleans(), st.integers(0, 4)), min_size=2, max_size=60)
 
 
 def test_bins_hold_as_many_each_and_say_what_came_true() -> None:
@@ -36,8 +36,16 @@ def test_the_error_is_the_mean_gap_of_the_bins_by_their_size() -> None:
     labels = [True, False, False] * 10 + [True] * 30
     p = [0.2] * 15 + [0.3] * 15 + [0.8] * 30
     assert float(expected_calibration_error(labels, p, bins=2)) == pytest.approx((1 / 3 - 0.25) / 2 + 0.2 / 2)
-    # Of one bin only the means are compared, and 20 observations fill no two.
-    assert float(expected_calibration_error([True] * 10 + [False] * 10, [0.0] * 10 + [1.0] * 10)) == 0.0
+
+
+def test_too_few_observations_for_two_bins_have_no_error() -> None:
+    # In one bin only the means are compared: those who are always wrong would get 0.
+    for each, error in ((10, None), (14, None), (15, 1.0)):
+        found = expected_calibration_error([True] * each + [False] * each, [0.0] * each + [1.0] * each)
+        assert float(found) == pytest.approx(np.nan if error is None else error, nan_ok=True)
+    assert np.isnan(expected_calibration_error([True, False], [0.5, 0.5], np.ones((3, 2)))).tolist() == [True] * 3
+    # What is always the same is in one bin, and not for want of observations.
+    assert float(expected_calibration_error([True, False] * 15, [0.75] * 30)) == 0.25
 
 
 def test_equal_probabilities_are_never_parted() -> None:
@@ -52,7 +60,8 @@ def test_weights_count_as_often_as_they_say() -> None:
     assert once == pytest.approx((0.01 + 0.16 + 0.64) / 3)
     assert drawn == pytest.approx((0.01 + 0.01 + 0.64) / 3)
     assert float(brier(labels, p)) == pytest.approx(once)
-    assert expected_calibration_error(labels, p, [[2, 0, 1]]) == pytest.approx((0.1 + 0.1 + 0.8) / 3)
+    many = expected_calibration_error(labels * 10, p * 10, [[2, 0, 0] * 10])
+    assert many == pytest.approx(0.1)
     assert np.isnan(brier(labels, p, [0, 0, 0]))
 
 
@@ -78,7 +87,8 @@ def test_bins_part_the_observations_in_order(observed: list[tuple[bool, int]]) -
     assert all(a.high < b.low for a, b in pairwise(found))
     assert all(one.low <= one.predicted + 1e-12 and one.predicted <= one.high + 1e-12 for one in found)
     gaps = sum(one.count * abs(one.observed - one.predicted) for one in found) / len(labels)
-    assert float(expected_calibration_error(labels, p, bins=3)) == pytest.approx(gaps)
+    error = float(expected_calibration_error(labels, p, bins=3))
+    assert error == pytest.approx(gaps if len(labels) >= 30 else np.nan, nan_ok=True)
 
 
 @pytest.mark.parametrize(("positives", "count"), [(0, 7), (7, 7), (3, 10), (150, 400)])

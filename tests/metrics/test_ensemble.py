@@ -11,14 +11,29 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any, ClassVar
 
 import opik
 import pytest
 from opik.evaluation.metrics.score_result import ScoreResult
 
-from opik_checkembed import CheckEmbedMetric, SelfCheckMQAGMetric, SelfCheckNgramMetric, evaluate_locally
-from opik_checkembed.calibration import Calibration, CalibrationWarning, Feature, FittedOn, fit_calibration
+from opik_checkembed import (
+    CheckEmbedMetric,
+    FactRecurrenceMetric,
+    SelfCheckMQAGMetric,
+    SelfCheckNgramMetric,
+    evaluate_locally,
+)
+from opik_checkembed.calibration import (
+    Calibration,
+    CalibrationWarning,
+    Feature,
+    FittedOn,
+    fit_calibration,
+    fit_moments,
+    options_of,
+)
 from opik_checkembed.errors import ConfigurationError, ItemError
 from opik_checkembed.metrics.base import SampledMetric
 from opik_checkembed.metrics.ensemble import EnsembleMetric
@@ -115,12 +130,57 @@ def test_a_calibration_gives_a_probability_and_what_each_adds_to_the_log_odds() 
     )
     found = evidence(own)
     assert found["contributions"] == pytest.approx({"agreement": -1.0, "doubt": 2.0, "nli": -0.25})
+    assert found["method"] == "logistic"
     assert (found["calibration"], found["intercept"], found["threshold"], found["flagged"]) == ("mine", 0.25, 0.6, True)
     assert found["parts"] == [
         {"name": "agreement", "value": 0.75, "failed": False},
         {"name": "doubt", "value": 0.5, "failed": False},
         {"name": "nli", "value": 0.25, "failed": False},
     ]
+
+
+def test_stored_moments_weigh_all_parts_alike_without_a_label(tmp_path: Path) -> None:
+    moments = Calibration(
+        "those",
+        "moments",
+        (Feature("agreement", True, 0.9, 0.05), Feature("selfcheck_ngram", False, 6.0, 2.0)),
+        threshold=1.5,
+    )
+    moments.to_json(tmp_path / "moments.json")
+    parts = [Agreeing("agreement", 0.8), Fixed("selfcheck_ngram", 7.0)]
+    own, *_ = scores(EnsembleMetric(parts, weights=tmp_path / "moments.json"))
+    # Two deviations of agreement, half a one of surprise.
+    assert own.value == pytest.approx(NormalDist().cdf(1.25))
+    assert str(own.reason).startswith(
+        "0.894 (0 consistent to 1 hallucinated, lower is better; 0.5 is as doubtful as the mean of the answers behind "
+        "'those'), no probability; the scores are on average +1.25 standard deviations more doubtful than there: "
+        "agreement 0.80 (+1.00), selfcheck_ngram 7.00 (+0.25)."
+    )
+    assert "hallucinated with probability" not in str(own.reason)
+    found = evidence(own)
+    assert (found["method"], found["flagged"]) == ("moments", False)
+    assert found["contributions"] == pytest.approx({"agreement": 1.0, "selfcheck_ngram": 0.25})
+
+    broken = [Agreeing("agreement", 0.8), Fixed("selfcheck_ngram", ItemError("no model"))]
+    going_on, *_ = scores(EnsembleMetric(broken, weights=moments))
+    assert going_on.value == pytest.approx(NormalDist().cdf(2.0))
+    assert "selfcheck_ngram is left out of the mean" in str(going_on.reason)
+
+
+def test_moments_of_an_evaluation_are_those_an_ensemble_takes() -> None:
+    texts = [f"The {word} fox of {number} ran." for number, word in enumerate(["red", "old", "sly", "big", "shy"] * 10)]
+    items = [{"output": text, "samples": [texts[row - 1], text[: row + 9], "A fox."]} for row, text in enumerate(texts)]
+    parts: list[SampledMetric] = [
+        CheckEmbedMetric(embedder="lexical", store=None, track=False),
+        SelfCheckNgramMetric(store=None, track=False),
+    ]
+    moments = fit_moments(evaluate_locally(items, scoring_metrics=parts, progress=False))
+    metric = EnsembleMetric(parts, weights=moments, track=False)
+    found = evaluate_locally(items, scoring_metrics=[metric], progress=False)
+    values = [score.value for item in found.items if (score := item.score("ensemble")) is not None]
+    assert all(value is not None and 0 < value < 1 for value in values)
+    z = [sum(item.scores[0].evidence["contributions"].values()) for item in found.items]
+    assert sum(z) == pytest.approx(0.0, abs=1e-9)
 
 
 def test_a_calibration_is_taken_from_a_file_and_a_preset_by_name(tmp_path: Path) -> None:
@@ -406,9 +466,11 @@ def test_ascore_awaits_the_same_work_on_another_thread() -> None:
 # --- another model or number of samples than it was fitted on -----------------------------------------------
 
 
+FITTED_ON = FittedOn("data", 100, 50, 100, 0, (), (), (), "", "", 0, None, None, None, ())
+
+
 def fitted(models: tuple[str, ...] = (), num_samples: tuple[int, ...] = (), **changes: Any) -> Calibration:
-    told = FittedOn("data", 100, 50, 100, 0, models, num_samples, (), "", "", 0, None, None, None, ())
-    return replace(CALIBRATION, fitted_on=told, **changes)
+    return replace(CALIBRATION, fitted_on=replace(FITTED_ON, models=models, num_samples=num_samples), **changes)
 
 
 def test_another_number_of_samples_stands_in_the_reason_and_once_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
@@ -436,6 +498,38 @@ def test_another_model_stands_in_the_reason(server: FakeOpenAI, tmp_path: Path) 
     assert found[0].reason is not None
     assert "it was fitted on samples of davinci, not of " in found[0].reason
     assert "samples for each answer" not in found[0].reason
+
+
+def test_the_provider_behind_the_shipped_preset_is_another_model_than_any_other(
+    server: FakeOpenAI, tmp_path: Path
+) -> None:
+    one = Calibration("one", "equal", FEATURES[1:2], coefficients=(1.0,))
+    told = replace(FITTED_ON, models=("GPT-3 (text-davinci-003)",))
+    metric = EnsembleMetric(
+        [Fixed("doubt", 0.5, **sampling(server, tmp_path))], weights=replace(one, fitted_on=told), parts=False
+    )
+    found = metric.score(input="Which?", output="A is it.", model="openai/gpt-4o-mini")
+    assert isinstance(found, ScoreResult)
+    assert "it was fitted on samples of GPT-3 (text-davinci-003), not of " in str(found.reason)
+
+
+def test_parts_set_up_otherwise_are_warned_of_at_construction_and_in_the_reason() -> None:
+    told = options_of(FactRecurrenceMetric(store=None))
+    fitted_on = replace(FITTED_ON, options={"fact_recurrence": told})
+    own = Calibration("facts", "equal", (Feature("fact_recurrence", False),), coefficients=(1.0,), fitted_on=fitted_on)
+    item = {"output": "She was born in Oslo in 1898.", "samples": ["In Oslo, in 1898.", "In Oslo in 1901."]}
+
+    same, *_ = scores(EnsembleMetric([FactRecurrenceMetric(store=None)], weights=own), **item)
+    assert "may not hold" not in str(same.reason)
+    says = (
+        "it was fitted on fact_recurrence with aggregate='mean', combine='geometric', "
+        "not aggregate='max', combine='min'"
+    )
+    with pytest.warns(CalibrationWarning) as caught:
+        metric = EnsembleMetric([FactRecurrenceMetric(combine="min", aggregate="max", store=None)], weights=own)
+    assert [str(one.message) for one in caught] == [f"the calibration 'facts': {says}"]
+    other, *_ = scores(metric, **item)
+    assert f"the calibration may not hold here: {says}" in str(other.reason)
 
 
 def test_another_set_of_metrics_is_warned_of_at_construction() -> None:
@@ -497,7 +591,7 @@ def test_the_direction_of_each_score_is_known() -> None:
         (parts(), {"weights": {"agreement": -1, "doubt": 1, "nli": 1}}, "numbers of 0 or more"),
         (parts(), {"weights": {"agreement": "1", "doubt": 1, "nli": 1}}, "numbers of 0 or more"),
         ([SelfCheckMQAGMetric(distance="kl", store=None)], {}, "selfcheck_mqag has no upper bound"),
-        ([SelfCheckNgramMetric(store=None)], {}, "selfcheck_ngram has no upper bound.*fit a calibration"),
+        ([SelfCheckNgramMetric(store=None)], {}, "selfcheck_ngram has no upper bound.*fit_moments.*fit a calib"),
         (
             [Fixed("a", 1), SelfCheckNgramMetric(store=None)],
             {"weights": {"a": 1, "selfcheck_ngram": 1}},

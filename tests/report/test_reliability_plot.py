@@ -9,12 +9,13 @@ import pytest
 from PIL import Image
 from rich.console import Console
 
-from opik_checkembed.calibration import FittedOn, OperatingPoint
+from opik_checkembed.calibration import Feature, FittedOn, OperatingPoint
 from opik_checkembed.errors import ConfigurationError
 from opik_checkembed.functional.ranking import Estimate
 from opik_checkembed.report.reliability_plot import (
     CalibrationRow,
     calibration_table,
+    moments_table,
     reliability_plot,
     save_reliability_plot,
 )
@@ -71,6 +72,29 @@ def test_the_caption_says_what_the_figures_rest_on() -> None:
     assert "not cross-validated" in plain
     assert "left out" not in plain
     assert "Warning" not in plain
+
+
+def test_too_few_labels_for_an_error_are_named_and_a_threshold_has_the_digits_it_takes() -> None:
+    point = OperatingPoint(0.99987, 0.5, 0.1, 0.8, 0.6, 20, beyond=0.99991)
+    row = CalibrationRow("agreement", AUROC, AUROC, Estimate(None), point, True)
+    text = " ".join(shown([row], FITTED_ON, 160).split())
+    assert "0.800 0.800 too few labels <= 0.9999 0.500 0.100" in text
+
+
+def test_moments_stand_in_a_table_with_what_they_are_of() -> None:
+    told = replace(FITTED_ON, labels=0, answers=57)
+    console = Console(file=io.StringIO(), width=120)
+    console.print(moments_table((Feature("a [b]", True, 0.91234, 0.05), Feature("c", False, 6.0, 2.5)), told))
+    assert isinstance(console.file, io.StringIO)
+    lines = console.file.getvalue().splitlines()
+    assert lines[0].strip() == "Moments: answers [bold]"
+    rows = [line.split() for line in lines]
+    assert ["a", "[b]", "0.912", "0.050", "higher"] in rows
+    assert ["c", "6.000", "2.500", "lower"] in rows
+    text = " ".join(console.file.getvalue().split())
+    assert "57 answers, none of them labelled" in text
+    assert "3 more answers were left out" in text
+    assert "Warning: few labels" in text
 
 
 def test_the_table_fits_a_narrow_terminal() -> None:

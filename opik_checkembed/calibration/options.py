@@ -1,0 +1,92 @@
+"""How a metric is set up, as far as that changes its scores: what a calibration was fitted under and is applied to."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from opik_checkembed.calibration.model import Options, score_of
+from opik_checkembed.models.names import model_name
+from opik_checkembed.results import ItemResult, json_ready
+
+OPTIONS = "options"
+"""The name in a score's evidence under which its metric's options are found."""
+
+# What these change is no score: what is asked, what is shown, and where a model runs. Samples and the model behind them
+# are compared apart.
+_OTHERS = frozenset(
+    (
+        *("model", "name", "track", "project_name"),
+        *("num_samples", "min_samples", "sampler", "request_from", "temperature", "model_parameters"),
+        *("store", "budget", "timeout", "max_concurrency"),
+        *("device", "heatmap", "samples_only", "confident_mean", "confident_std"),
+    )
+)
+
+# Arguments that a metric keeps under another name, since many threads share what they stand for.
+_KEPT_AS = {"embedder": "encoder", "nli_model": "nli"}
+
+
+def options_of(metric: object) -> dict[str, Any]:
+    """The arguments of a metric's constructor that change its scores, as JSON-ready values.
+
+    Read from the attributes of the same names, so that defaults stand there too. A model is called by its name, another
+    object by its class; what a metric does not show, and dicts, which may hold keys, are left out.
+
+    Args:
+        metric: One of this package's, or any object whose attributes are named like its arguments.
+
+    Example:
+        >>> from opik_checkembed import FactRecurrenceMetric
+        >>> options = options_of(FactRecurrenceMetric(aggregate="max", store=None, track=False))
+        >>> options["aggregate"], options["combine"], options["splitter"]
+        ('max', 'geometric', 'RuleSplitter')
+    """
+    shown = vars(metric)
+    found: dict[str, Any] = {}
+    for name in _arguments(type(metric)):
+        kept = name if name in shown else _KEPT_AS.get(name, name)
+        if kept in shown and not isinstance(shown[kept], Mapping):
+            value = shown[kept]
+            found[name] = json_ready(value) if _is_plain(value) else model_name(value)
+    return found
+
+
+def options_in(items: Sequence[ItemResult], names: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """For each of these scores its metric's options, as its evidence holds them; those that all items share.
+
+    Args:
+        items: Finished results.
+        names: Scores, or numbers of their evidence.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    for name in names:
+        scores = [item.score(name) or item.score(score_of(name)) for item in items]
+        said = [one for score in scores if score is not None and (one := score.evidence.get(OPTIONS))]
+        told = [one for one in said if isinstance(one, Mapping)]
+        if told:
+            found[name] = {
+                option: value for option, value in told[0].items() if all(one.get(option) == value for one in told)
+            }
+    return found
+
+
+def checked_options(options: Options | None, names: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Options as a calibration keeps them: of the scores that it reads, and JSON-ready."""
+    given = options or {}
+    return {name: json_ready(dict(given[name])) for name in names if name in given}
+
+
+def _arguments(kind: type) -> list[str]:
+    """The names of the constructor's arguments, those of its bases among them, without `_OTHERS`."""
+    names: dict[str, None] = {}
+    for one in kind.__mro__:
+        if "__init__" in vars(one) and one is not object:
+            names |= dict.fromkeys(inspect.signature(one).parameters)
+    return [name for name in names if name not in _OTHERS]
+
+
+def _is_plain(value: object) -> bool:
+    """Whether it is a value as a command line could give it: a number, a word, or several."""
+    return value is None or isinstance(value, str | bool | int | float | list | tuple)

@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from opik_checkembed import (
+    CheckEmbedMetric,
+    FactRecurrenceMetric,
+    SelfCheckBERTScoreMetric,
+    SelfCheckMQAGMetric,
+    SelfCheckNgramMetric,
+    SelfCheckNLIMetric,
+)
+from opik_checkembed.calibration import options_of
+from opik_checkembed.calibration.model import Options
+from opik_checkembed.calibration.options import checked_options, options_in
+from opik_checkembed.results import ItemResult, Score
+
+
+def test_what_changes_a_score_is_read_with_its_defaults() -> None:
+    own = options_of(FactRecurrenceMetric(combine="min", num_samples=7, store=None, track=False, name="mine"))
+    assert own == {
+        "combine": "min",
+        "floor": 0.01,
+        "entities": None,
+        "aggregate": "mean",
+        "language": "en",
+        "min_tokens": 1,
+        "splitter": "RuleSplitter",
+    } | {"floor": own["floor"]}
+    assert isinstance(own["floor"], float)
+
+
+@pytest.mark.parametrize(
+    ("metric", "holds"),
+    [
+        (CheckEmbedMetric(embedder="lexical", store=None), {"embedder": "LexicalEmbedder", "similarity": "cosine"}),
+        (CheckEmbedMetric(embedder="org/some-embedder", store=None), {"embedder": "some-embedder", "baseline": None}),
+        (SelfCheckNgramMetric(n=2, store=None), {"n": 2, "statistic": "max", "smoothing": 0.0, "lowercase": True}),
+        (SelfCheckNLIMetric(nli_model="org/some-nli", store=None), {"nli_model": "some-nli", "fast": False}),
+        (
+            SelfCheckBERTScoreMetric(encoder="org/some-encoder", num_layers=3, baseline=None, store=None),
+            {"encoder": "some-encoder", "aggregate": "max"},
+        ),
+        (SelfCheckMQAGMetric(distance="kl", store=None), {"distance": "kl", "num_questions": 10}),
+    ],
+    ids=lambda one: type(one).__name__,
+)
+def test_models_are_called_by_their_names(metric: object, holds: dict[str, Any]) -> None:
+    found = options_of(metric)
+    assert found.items() >= holds.items()
+    assert json.loads(json.dumps(found)) == found
+    # What is asked and shown, and where samples come from, changes no score of given samples.
+    assert not found.keys() & {"self", "model", "name", "store", "num_samples", "sampler", "heatmap", "device"}
+
+
+class Secretive:
+    """Keeps a dict, which may hold a key, and one argument out of sight."""
+
+    def __init__(self, parameters: dict[str, str], hidden: int, words: tuple[str, ...]) -> None:
+        self.parameters, self._hidden, self.words = parameters, hidden, words
+
+
+def test_dicts_and_what_is_not_shown_are_left_out() -> None:
+    assert options_of(Secretive({"api_key": "secret"}, 1, ("a", "b"))) == {"words": ["a", "b"]}
+
+
+def item(**options: Any) -> ItemResult:
+    scores = (Score("doubt", 0.5, evidence={"options": options, "std": 0.1}), Score("other", 0.5))
+    return ItemResult("x", {}, {}, scores)
+
+
+def test_options_are_read_from_evidence_as_far_as_all_items_share_them() -> None:
+    both = [item(n=1, language="en"), item(n=1, language="de")]
+    assert options_in(both, ["doubt", "doubt.std", "other", "absent"]) == {"doubt": {"n": 1}, "doubt.std": {"n": 1}}
+    odd = ItemResult("x", {}, {}, (Score("doubt", 0.5, evidence={"options": "none to tell"}),))
+    assert options_in([odd], ["doubt"]) == {}
+
+
+def test_those_of_the_scores_that_are_read_are_kept_json_ready() -> None:
+    given: Options = {"doubt": {"words": ("a",)}, "other": {"n": 1}}
+    assert checked_options(given, ["doubt", "absent"]) == {"doubt": {"words": ["a"]}}
+    assert checked_options(None, ["doubt"]) == {}
