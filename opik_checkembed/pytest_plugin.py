@@ -162,19 +162,21 @@ class _Session:
         """Refuse a metric that would ask past the replay or the budget of this session.
 
         Raises:
-            ConfigurationError: Its sampler is its own.
+            ConfigurationError: It, or what judges, verifies or splits for it, asks through a sampler of its own.
         """
+        from opik_checkembed.samples.sampler import asks_past
+
         for part in getattr(metric, "metrics", ()):
             self.check_governed(part)
-        sampler = getattr(metric, "sampler", None)
         held = [
-            *(["the replay"] if self.replays and getattr(sampler, "store", self.store) is not self.store else []),
-            *(["the budget"] if getattr(sampler, "budget", self.budget) is not self.budget and self.budget else []),
+            *(["the replay"] if self.replays and asks_past(metric, "store", self.store) else []),
+            *(["the budget"] if self.budget and asks_past(metric, "budget", self.budget) else []),
         ]
         if held:
             raise ConfigurationError(
                 f"{metric.name} was constructed with a store or budget of its own, past {' and '.join(held)} of this "
-                f"session: give its short name, or construct it with {type(metric).__name__}(**checkembed.sampling)"
+                "session: give its short name, or construct it, and what judges, verifies or splits for it, with the "
+                "store and budget of checkembed.sampling"
             )
 
 
@@ -193,7 +195,8 @@ class CheckEmbed:
         """This session's `model`, `store` and `budget`, to construct a metric with.
 
         Example:
-            `FactRecurrenceMetric(**checkembed.sampling, temperature=0.7)`
+            `FactRecurrenceMetric(**checkembed.sampling, temperature=0.7)`;
+            `SourceNLIMetric(verifier=LLMVerifier("gpt-4o-mini", store=checkembed.sampling["store"]))`
         """
         return self._session.sampling
 
@@ -244,9 +247,10 @@ class CheckEmbed:
             answer: The answer to judge.
             metrics: Metric objects, or short names with options ("fact_recurrence", "checkembed:embedder=lexical").
                 A metric by name asks with this session's model, store and budget; an object asks with its own, which
-                a replay or a budget of the session refuses (construct it with `**checkembed.sampling`). Under neither
-                is what was constructed apart from sampling: an LLM that verifies or splits claims, a judge object, an
-                embedding model behind an API, a metric of others.
+                a replay or a budget of the session refuses, be they its own or those of its verifier, judge or claim
+                splitter (construct them with those of `checkembed.sampling`). Under neither is what names no samplers:
+                an embedding model behind an API, a metric of others, a verifier, judge or splitter of your own without
+                a method `samplers` (see `AsksModels`).
             threshold: A number, read with the metric's direction; numbers by score name; or texts like
                 "selfcheck_nli<=0.3". Every metric needs one.
             num_samples: Samples for metrics by name.

@@ -15,7 +15,15 @@ import pytest
 import opik_checkembed.gate.sides
 import opik_checkembed.pytest_plugin
 import opik_checkembed.trust
-from opik_checkembed import EnsembleMetric, FactRecurrenceMetric, SampleStore, SelfCheckNgramMetric
+from opik_checkembed import (
+    EnsembleMetric,
+    FactRecurrenceMetric,
+    SampleStore,
+    SelfCheckAPIPromptMetric,
+    SelfCheckNgramMetric,
+    SelfConsistencyMetric,
+    SourceNLIMetric,
+)
 from opik_checkembed.benchmarks.imports import plugin_milliseconds
 from opik_checkembed.testing import FakeOpenAI
 
@@ -28,7 +36,10 @@ KEPT = (
     opik_checkembed.trust,
     EnsembleMetric,
     FactRecurrenceMetric,
+    SelfCheckAPIPromptMetric,
     SelfCheckNgramMetric,
+    SelfConsistencyMetric,
+    SourceNLIMetric,
 )
 
 PLUGIN = ("-p", opik_checkembed.pytest_plugin.__name__)
@@ -426,10 +437,117 @@ def test_a_metric_with_a_store_of_its_own_would_ask_past_a_replay(
     result.stdout.fnmatch_lines(
         [
             "*ConfigurationError: fact_recurrence was constructed with a store or budget of its own, past the replay "
-            "of this session: give its short name, or construct it with FactRecurrenceMetric([*][*]checkembed.sampl*",
+            "of this session: give its short name, or construct it, and what judges, verifies or splits for it, with *",
         ]
     )
     assert server.chat_requests == 0
+
+
+JUDGING = """
+    import pytest
+    from opik_checkembed import LLMVerifier, SelfCheckAPIPromptMetric, SelfConsistencyMetric, SourceNLIMetric
+    from opik_checkembed.models.judge import LLMJudge
+    from opik_checkembed.models.replies import LLMReplies
+    from opik_checkembed.splitters import RuleSplitter
+
+    class AskingSplitter(RuleSplitter):
+        llm = LLMReplies("openai/splitter", role="splitter", reply_tokens=9)
+
+        def samplers(self):
+            return self.llm.samplers()
+
+    class Rule:
+        def read(self, prompts):
+            raise AssertionError("not reached")
+
+    own = LLMVerifier("openai/judge")
+    llm = {"claims": "llm", "claims_model": "openai/splitter"}
+    METRICS = {
+        "verifier": lambda sampling: SourceNLIMetric(verifier=own),
+        "its judge": lambda sampling: SourceNLIMetric(verifier=LLMVerifier(LLMJudge("openai/judge"))),
+        "judge by name": lambda sampling: SourceNLIMetric(judge="openai/judge"),
+        "judge": lambda sampling: SourceNLIMetric(judge=LLMJudge("openai/judge")),
+        "claim splitter": lambda sampling: SourceNLIMetric(judge=Rule(), **llm),
+        "splitter": lambda sampling: SourceNLIMetric(judge=Rule(), splitter=AskingSplitter()),
+        "verifier over samples": lambda sampling: SelfConsistencyMetric(verifier=own, **sampling),
+        "judge parameters": lambda sampling: SelfConsistencyMetric(
+            judge="openai/judge", judge_parameters={"store": None, "budget": None}, **sampling
+        ),
+        "judge over samples": lambda sampling: SelfCheckAPIPromptMetric(judge=LLMJudge("openai/judge"), **sampling),
+        "each item's judge": lambda sampling: SelfCheckAPIPromptMetric(
+            judge_parameters={"store": None, "budget": None}, **sampling
+        ),
+        "splitter over samples": lambda sampling: SelfCheckAPIPromptMetric(splitter=AskingSplitter(), **sampling),
+    }
+    ITEM = {"input": "Where was she born?", "context": "She was born in Oslo.", "threshold": 0.3}
+
+    @pytest.mark.parametrize("name", METRICS)
+    def test_refused(checkembed, name):
+        metric = METRICS[name](checkembed.sampling)
+        with pytest.raises(ValueError, match="of its own, past the (replay|budget) of this session"):
+            checkembed.check("She was born in Oslo in 1903.", metrics=metric, **ITEM)
+"""
+
+
+def test_what_judges_verifies_or_splits_with_a_store_of_its_own_would_ask_past_a_replay(
+    pytester: pytest.Pytester, server: FakeOpenAI, recording: Path
+) -> None:
+    result = run(pytester, JUDGING, f"--checkembed-model={MODEL}", f"--checkembed-replay={recording}")
+
+    result.assert_outcomes(passed=11)
+    assert server.chat_requests == 0
+
+
+def test_what_judges_verifies_or_splits_with_a_budget_of_its_own_would_spend_past_the_sessions(
+    pytester: pytest.Pytester, server: FakeOpenAI
+) -> None:
+    result = run(pytester, JUDGING, f"--checkembed-model={MODEL}", "--checkembed-max-calls=1")
+
+    result.assert_outcomes(passed=11)
+    assert server.chat_requests == 0
+
+
+def test_verifiers_with_the_sessions_store_are_replayed_and_ask_nothing(
+    pytester: pytest.Pytester, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    test = """
+        import pytest
+        from opik_checkembed import LLMVerifier, SourceNLIMetric
+
+        def verifier(sampling):
+            return LLMVerifier("openai/judge", store=sampling["store"], budget=sampling["budget"])
+
+        @pytest.mark.parametrize("answer", ["She was born in Oslo.", "She was born in Rome."])
+        def test_answer(checkembed, answer):
+            metric = SourceNLIMetric(verifier=verifier(checkembed.sampling))
+            checkembed.assert_trustworthy(answer, context="She was born in Oslo.", metrics=metric, threshold=0.3)
+
+        def test_name(checkembed):
+            checkembed.assert_trustworthy(
+                "She was born in Oslo.", context="She was born in Oslo.", metrics="source_nli:judge=openai/judge",
+                threshold=0.3,
+            )
+    """
+    kept = tmp_path / "kept.sqlite3"
+    with FakeOpenAI(lambda call: "Yes" if "Rome" not in call.prompt else "No") as judge:
+        monkeypatch.setenv("OPENAI_API_BASE", judge.base_url)
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        run(pytester, test, f"--checkembed-store={kept}").assert_outcomes(passed=2, failed=1)
+        # The claim that is not supported is asked about once more.
+        assert judge.chat_requests == 3
+        with SampleStore(kept) as store:
+            store.export(tmp_path / "verdicts.jsonl")
+        judge.reset_counts()
+
+        result = run(pytester, test, f"--checkembed-replay={tmp_path / 'verdicts.jsonl'}")
+        unheard = test.replace('answer, context="She was born in Oslo.', 'answer, context="She was born in Bergen.')
+        missing = run(pytester, unheard, f"--checkembed-replay={tmp_path / 'verdicts.jsonl'}")
+
+        assert judge.chat_requests == 0
+    result.assert_outcomes(passed=2, failed=1)
+    result.stdout.fnmatch_lines(["*source_nli is 1, wanted <= 0.3*", "checkembed: 3 answers checked, 0 calls, $0.0000"])
+    missing.assert_outcomes(passed=1, failed=2)
+    missing.stdout.fnmatch_lines(["*the store is in replay mode and lacks sample 1 of *"])
 
 
 def test_a_committed_replay_is_recorded_anew_with_a_store(

@@ -274,16 +274,12 @@ def _made(place: Place, running: Running) -> list[Any]:
 
 def _check_replay(metrics: Sequence[BaseMetric], running: Running) -> None:
     if running.store.mode == "replay":
-        own = [metric.name for metric in metrics if _samples_elsewhere(metric, running.store)]
+        from opik_checkembed.samples.sampler import asks_past
+
+        own = [metric.name for metric in metrics if asks_past(metric, "store", running.store)]
         if own:
             raise ConfigurationError(
                 f"{', '.join(own)} would ask past the recording: with --replay, name a function in --metrics that "
-                "constructs its metrics with the store it is given, def metrics(**sampling): ..."
+                "constructs its metrics, their judges and verifiers with the store it is given, def "
+                "metrics(**sampling): ..."
             )
-
-
-def _samples_elsewhere(metric: Any, store: SampleStore) -> bool:
-    """Whether a metric, or a part of an ensemble, has a sampler with a store of its own."""
-    sampler = getattr(metric, "sampler", None)
-    parts = getattr(metric, "metrics", ())
-    return getattr(sampler, "store", store) is not store or any(_samples_elsewhere(part, store) for part in parts)

@@ -97,6 +97,10 @@ class LLMJudge:
     def __repr__(self) -> str:
         return f"LLMJudge({self.model!r})"
 
+    def samplers(self) -> list[object]:
+        """See `AsksModels.samplers`."""
+        return self._llm.samplers()
+
     def read(self, prompts: Sequence[str]) -> list[JudgeReading]:
         """See `Judge.read`.
 

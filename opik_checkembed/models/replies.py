@@ -102,6 +102,10 @@ class LLMReplies:
         self._sampler = OpikModelSampler(model, **shared, **asked)
         self.model = model.model_name
 
+    def samplers(self) -> list[object]:
+        """See `AsksModels.samplers`."""
+        return [self._sampler]
+
     def ask(self, prompts: Sequence[str]) -> list[SampleSet]:
         """The reply to each prompt, in order: a set of one sample, or of none and its failure.
 

@@ -200,8 +200,13 @@ def test_a_metric_with_a_store_of_its_own_cannot_ask_past_a_recording(
 ) -> None:
     own = tmp_path / "mine.py"
     own.write_text(
-        "from opik_checkembed import FactRecurrenceMetric\n"
+        "from opik_checkembed import (EnsembleMetric, FactRecurrenceMetric, LLMVerifier, SelfConsistencyMetric,\n"
+        "                             SourceNLIMetric)\n"
         "past = [FactRecurrenceMetric(store=None)]\n"
+        "verified = [SourceNLIMetric(verifier=LLMVerifier('openai/fake'), name='verified')]\n"
+        "def both(**sampling):\n"
+        "    part = SelfConsistencyMetric(verifier=LLMVerifier('openai/fake'), name='part', **sampling)\n"
+        "    return [EnsembleMetric([FactRecurrenceMetric(**sampling), part])]\n"
         "def held(**sampling):\n"
         "    return [FactRecurrenceMetric(num_samples=2, min_tokens=1, **sampling)]\n"
         "def one(**sampling):\n"
@@ -218,8 +223,11 @@ def test_a_metric_with_a_store_of_its_own_cannot_ask_past_a_recording(
         for name in ("held", "one"):
             found = load_side(prompt_file(tmp_path), replace(made, store=store, metrics=[f"{own}:{name}"]))
             assert found.summary()["fact_recurrence"].failed == 0
-        with pytest.raises(ConfigurationError, match="fact_recurrence would ask past the recording"):
-            load_side(prompt_file(tmp_path), replace(made, store=store, metrics=[f"{own}:past"]))
+        asked = server.chat_requests
+        for name, metric in (("past", "fact_recurrence"), ("verified", "verified"), ("both", "ensemble")):
+            with pytest.raises(ConfigurationError, match=f"{metric} would ask past the recording"):
+                load_side(prompt_file(tmp_path), replace(made, store=store, metrics=[f"{own}:{name}"]))
+        assert server.chat_requests == asked
 
 
 # --- tasks -----------------------------------------------------------------------------------------------------------
