@@ -7,8 +7,12 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
+from opik_checkembed.calibration import Calibration, load_preset
 from opik_checkembed.demo import load_recording
 from opik_checkembed.testing import ChatCall, FakeOpenAI, FakeOpik
 
@@ -131,3 +135,25 @@ def test_fact_recurrence_offline() -> None:
     assert 'What is the capital of France? 0.00 1.00 0.00 "Paris" in 10 of 10 samples' in printed
     assert "How does a starfish move? -" in printed
     assert "no specifics to check" in printed
+
+
+@pytest.mark.skipif("OPIK_CHECKEMBED_TEST_DATA" not in os.environ, reason="needs labelled data")
+def test_the_shipped_preset_is_what_its_script_fits(tmp_path: Path) -> None:
+    made = tmp_path / "made.json"
+    data = Path(os.environ["OPIK_CHECKEMBED_TEST_DATA"]) / "wikibio_gpt3" / "dev.jsonl"
+    printed = run("calibrate_wikibio.py", str(data), "--out", str(made))
+
+    shipped, fitted = load_preset("wikibio_gpt3_dev"), Calibration.from_json(made)
+    told, anew = shipped.fitted_on, fitted.fitted_on
+    assert told is not None
+    assert told.auroc is not None
+    assert anew is not None
+    assert f"cross-validated AUROC {told.auroc.value:.3f}" in printed
+    assert fitted.names == shipped.names
+    for value in (0.2, 0.6, 0.9):
+        assert fitted.probability({"fact_recurrence": value}) == pytest.approx(
+            shipped.probability({"fact_recurrence": value}), abs=1e-6
+        )
+    assert fitted.threshold == pytest.approx(shipped.threshold, abs=1e-6)
+    # The day and the package's version tell when it was made, not how.
+    assert replace(anew, date=told.date, package=told.package) == told

@@ -78,7 +78,7 @@ class PassageScore:
         sentences: Sequence[float | None],
         cost: Cost | None = None,
         aggregate: Aggregate = "mean",
-        weights: Sequence[int] | None = None,
+        weights: Sequence[float] | None = None,
     ) -> PassageScore:
         """Sentence scores with the papers' passage score, their mean (weighted where a method says), or the worst."""
         scored = zip(sentences, [1] * len(sentences) if weights is None else weights, strict=True)

@@ -56,6 +56,28 @@ class StrongWords:
     stop: frozenset[str]
 
 
+# What a cause is said to move: "drove growth" is one, "drove to the station" is none.
+_CHANGE = (
+    "(?: (?!(?:to|in|into|from|at|on|off|out|through|past|with|home)\\b)[\\w'-]+){0,3} "
+    "(?:growth|increases?|rise|gains?|declines?|drop|losses|demand|sales|revenues?|profits?|earnings|prices?|costs?|"
+    "inflation|adoption|change)"
+)
+_CAUSED = (
+    "caus(?:e|es|ed|ing|al) | because | due to | owing to | thanks to | as a result | "
+    "result(?:s|ed|ing)? (?:in|from) | (?:led|leads?|leading)(?: [\\w'-]+){0,3} to | brought about | brings? about | "
+    "trigger(?:s|ed|ing)? | driven by | sparked | sparking | prompted | provoked | induced | the(?: \\w+)? reason | "
+    "attributable | (?:is|are|was|were|be|been|being)(?: (?!not|never)\\w+)? responsible for | "
+    # At the beginning of a sentence they draw the conclusion of a text, and say no cause.
+    "(?<=[\\w,;]\\s)(?:therefore|thus|hence|consequently) | as a consequence | (?:that|this|which)(?: is|'s) why | "
+    "stem(?:s|med|ming) from | (?:gave|gives?|given|giving) rise to | spurred | spurring | precipitated | "
+    f"(?:dr(?:ives?|ove|iving)|fuell?(?:ed|ing)|propel(?:s|led|ling)){_CHANGE}"
+)
+_FORCED = (
+    "(?:forced|forcing|compels?|compelled|obliges?|obliged)"
+    "(?: (?!entry|labou?r|landing|march|marriage|return)[\\w'-]+){0,4} to | "
+    "forces (?:the|an?|its|his|her|their|it|him|them|us|people)(?: [\\w'-]+){0,3} to | necessitat(?:es|ed|ing)"
+)
+
 _ENGLISH = StrongWords(
     families=(
         Family("absolute", "only | sole | solely | exclusively | no other", "alone | exclusive | single | nothing but"),
@@ -108,24 +130,30 @@ _ENGLISH = StrongWords(
         ),
         Family(
             "causal",
-            "caus(?:e|es|ed|ing|al) | because | due to | owing to | thanks to | as a result | result(?:s|ed|ing)? "
-            "(?:in|from) | (?:led|leads?|leading)(?: [\\w'-]+){0,3} to | brought about | brings? about | "
-            "trigger(?:s|ed|ing)? | driven by | sparked | prompted | provoked | induced | the(?: \\w+)? reason | "
-            "attributable",
-            "attribut(?:e|es|ed|ing) | reasons? | why | blam(?:e|es|ed|ing) | responsible | "
-            "contribut(?:e|es|ed|ing) | "
-            "explain(?:s|ed|ing)? | com(?:e|es|ing) from | came from | stem(?:s|med)? from | therefore | thus | "
-            "hence | consequently | so that | dr(?:ive|ives|ove|iven) | "
-            "mak(?:e|es|ing) | made",
+            _CAUSED,
+            f"{_FORCED} | attribut(?:e|es|ed|ing) | reasons? | why | blam(?:e|es|ed|ing) | responsible | "
+            "contribut(?:e|es|ed|ing) | explain(?:s|ed|ing)? | com(?:e|es|ing) from | came from | stem from | "
+            "so that | (?<=,\\s)so | therefore | thus | hence | consequently | dr(?:ive|ives|ove|iven) | fuell?ed | "
+            "forc(?:e|es|ed|ing) | mak(?:e|es|ing) | made",
         ),
         Family(
             "causal",
-            "enabl(?:e|es|ed|ing) | (?:made|makes?|making)(?: it)? possible",
+            _FORCED,
+            f"{_CAUSED} | forc(?:e|es|ed|ing) | compel | oblige | had to | has to | have to | must | "
+            "requir(?:e|es|ed) | need(?:s|ed)? | order(?:s|ed)? | mak(?:e|es|ing) | made",
+        ),
+        Family(
+            "causal",
+            "enabl(?:e|es|ed|ing) | pav(?:es|ed|ing) the way (?:for|to) | "
+            # "Made the best possible offer" and "made as much as possible" make nothing possible.
+            "(?:made|makes?|making)(?: (?!(?:as|every|all|any|if|an?|no|not|nothing|where\\w*|when\\w*) )[\\w'-]+|"
+            "(?: an?)(?! possible)){0,5} (?<!est\\s)possible",
             "allow(?:s|ed|ing)? | permit(?:s|ted|ting)? | lets? | able | possible | help(?:s|ed|ing)? | thanks to",
         ),
         Family(
             "causal",
-            "prevent(?:s|ed|ing)? | avert(?:s|ed|ing)?",
+            "prevent(?:s|ed|ing)? | avert(?:s|ed|ing)? | "
+            "(?:keeps?|kept|keeping|stops|stopped|stopping)(?: [\\w'-]+){1,3} from \\w+ing",
             "stop(?:s|ped|ping)? | avoid(?:s|ed|ing)? | block(?:s|ed|ing)? | protect(?:s|ed|ing)? | cannot | kept",
         ),
         Family(
@@ -135,22 +163,28 @@ _ENGLISH = StrongWords(
         ),
         Family(
             "certainty",
-            "guarantee(?:s|d|ing)? | certainly | certain that | (?:makes?|made|is|was) it certain | it (?:is|was) "
-            "certain "
-            "| undoubtedly | definitely | without(?: a)? doubt | undeniabl[ey] | inevitabl[ey] | unquestionably | "
-            "indisputabl[ey]",
-            "sure | certain | certainty | assur(?:e|es|ed) | promis(?:e|es|ed) | bound to",
+            # One demonstrates against a law, too, or a new telephone.
+            "demonstrates | demonstrat(?:e|ed|ing)(?: \\w+)? that | confirms | confirm(?:ed|ing)(?: \\w+)? that",
+            "demonstrat(?:e|ed|ing|ion) | confirm(?:ed|ing|ation)? | show(?:s|ed|n|ing)? | prov(?:e|es|ed|en|ing) | "
+            "proof | establish(?:es|ed|ing)? | verif(?:y|ies|ied) | validat(?:es|ed) | corroborat(?:es|ed) | "
+            "evidence | found | finds?",
+        ),
+        Family(
+            "certainty",
+            "guarantee(?:s|d|ing)? | ensures | ensured | certainly | certain that | "
+            "(?:makes?|made|is|was) it certain | it (?:is|was) certain | (?:is|are|was|were) (?:certain|bound) to | "
+            "undoubtedly | definitely | without(?: a)? doubt | beyond(?: \\w+)? doubt | there (?:is|was) no doubt | "
+            "undeniabl[ey] | inevitabl[ey] | unquestionably | indisputabl[ey]",
+            "sure | certain | certainty | ensure | ensuring | assur(?:e|es|ed) | promis(?:e|es|ed) | bound to",
         ),
     ),
     neutral="at all(?! times) | after all | above all | first of all | at first | first name | all right | all of a "
-    "sudden | "
-    "all but | only if | if only | if ever | ever since | hardly ever | at best | at worst | best friends? | "
-    "best known | every (?:\\d+|other|day|week|month|year|hour) | all day | first "
-    "(?:quarter|half|year|month|week|day)s? | "
-    "first (?:and|or) | prov(?:e|es|ed|en|ing) to be | as a whole",
+    "sudden | all but | only if | if only | if ever | ever since | hardly ever | at best | at worst | best friends? | "
+    "best known | every (?:\\d+|other|day|week|month|year|hour) | all day | "
+    "first (?:quarter|half|year|month|week|day)s? | first (?:and|or) | prov(?:e|es|ed|en|ing) to be | as a whole | "
+    "thus far | (?:many|special) thanks to | thanks to (?:all|every\\w+|you)",
     denials="not | no | never | nor | neither | none | without | cannot | \\w+n't | hardly | nobody | nothing | "
-    "denied | "
-    "denies | rejected",
+    "denied | denies | rejected",
     hedges="may | might | could | possibly | perhaps | probably | likely | likeliest | unlikely | appear(?:s|ed)? | "
     "seem(?:s|ed)? | suggest(?:s|ed|ing)? | suspect(?:s|ed)? | whether | unclear | unknown | undetermined | "
     "potential(?:ly)? | presumably | allegedly | under investigation | left open | reportedly | arguably | "
@@ -197,13 +231,28 @@ _GERMAN = StrongWords(
         Family("superlative", "aller zeiten | der welt | weltweit | jemals", "welt | geschichte | rekord\\w*"),
         Family(
             "causal",
-            "verursach\\w+ | weil | wegen | aufgrund | dank | fuhr(?:t|te|en|ten) (?:\\w+ ){0,4}zu[rm]? | "
-            "ausgelost\\w* | loste | bewirk\\w+ | ursache | grund fur",
-            "ursach\\w+ | grund\\w* | deshalb | daher | darum | da | denn | folge\\w* | zuruckzufuhren | erklar\\w+ "
-            "| "
-            "verantwortlich | beigetragen | schuld",
+            "verursach\\w+ | weil | wegen | aufgrund | auf grund | infolge | dank | "
+            "fuhr(?:t|te|en|ten) (?:\\w+ ){0,4}zu[rm]? | ausgelost\\w* | loste | bewirk\\w+ | ursache | grund fur | "
+            "deshalb | deswegen | daher | folglich | infolgedessen | demzufolge | zuruckzufuhren | "
+            "hervorgerufen\\w* | zur folge | sorg(?:t|te|ten) (?:\\w+ ){0,3}dafur,? dass | "
+            "verantwortlich (?:fur|war|waren|ist|sind) | "
+            "(?:ist|sind|war|waren) (?:(?!nicht|kein|nie)\\w+ )?fur (?:\\w+ ){1,4}verantwortlich | "
+            "(?:trieb|trieben|treibt|treiben) (?:\\w+ ){0,3}"
+            "(?:wachstum|umsatz\\w*|gewinn\\w*|nachfrage|preise?|kosten)",
+            "ursach\\w+ | grund\\w* | darum | da | denn | folge\\w* | somit | also | zwang\\w* | erklar\\w+ | "
+            "sorg\\w+ | verantwortlich | beigetragen | schuld | trieb\\w* | treib\\w+",
         ),
-        Family("causal", "ermoglich\\w+", "erlaub\\w+ | moglich | konnen | half | helfen | dank"),
+        Family(
+            "causal",
+            "(?:zwang|zwangen|zwingt|zwingen) (?:[\\w-]+,? ){1,5}zu\\w* | gezwungen",
+            "zwang\\w* | zwing\\w+ | musste\\w* | muss | mussen | verursach\\w+ | weil | wegen | aufgrund | deshalb | "
+            "daher | fuhr(?:t|te|en|ten)",
+        ),
+        Family(
+            "causal",
+            "ermoglich\\w+ | mach(?:t|te|ten) (?:[\\w-]+ ){1,5}(?<!wie\\s)moglich",
+            "erlaub\\w+ | moglich | konnen | half | helfen | dank",
+        ),
         Family("causal", "verhinder\\w+", "vermeid\\w+ | vermied\\w* | gestoppt | schutz\\w+ | nicht"),
         Family(
             "certainty",
@@ -212,14 +261,20 @@ _GERMAN = StrongWords(
         ),
         Family(
             "certainty",
-            "garantier\\w+ | garantie | mit sicherheit | zweifellos | zweifelsfrei | definitiv | unbestreitbar\\w* | "
-            "zwangslaufig\\w* | unvermeidlich\\w*",
+            "(?:demonstrier|bestatig|beleg)(?:t|te|en|ten),? dass",
+            "demonstrier\\w+ | bestatig\\w+ | beleg\\w* | beweis\\w* | bewies\\w* | bewiesen | nachgewiesen | "
+            "zeig\\w+ | gezeigt",
+        ),
+        Family(
+            "certainty",
+            "garantier\\w+ | garantie | gewahrleist\\w+ | sichergestellt | "
+            "stell(?:t|te|ten) (?:[\\w-]+ ){0,5}sicher | mit sicherheit | zweifellos | zweifelsfrei | definitiv | "
+            "unbestreitbar\\w* | zwangslaufig\\w* | unvermeidlich\\w*",
             "sicher\\w* | gewiss | versprech\\w+ | versprochen",
         ),
     ),
     neutral="immer noch | immer wieder | vor allem | nicht nur | alles in allem | nach wie vor | immer mehr | jeder "
-    "zweite | "
-    "jeden? (?:tag|monat|jahr) | jede woche | erste[nrsm]? (?:quartal|halbjahr|jahr|monat|woche|tag)\\w*",
+    "zweite | jeden? (?:tag|monat|jahr) | jede woche | erste[nrsm]? (?:quartal|halbjahr|jahr|monat|woche|tag)\\w*",
     denials="nicht | kein\\w* | nie | niemals | ohne | weder | noch nicht | kaum",
     hedges="konnte\\w* | mag | mochte | moglicherweise | vielleicht | wohl | wahrscheinlich | vermutlich | "
     "scheint | scheinen | ob | unklar | unbekannt | offenbar | mutmaßlich\\w* | angeblich | soll | sollen | "
@@ -271,21 +326,40 @@ _FRENCH = StrongWords(
         Family(
             "causal",
             "caus(?:e|es|er|ee|ees|ent|ait|ant)(?! de mariage) | parce qu(?:e|'\\w+) | a cause de | en raison de | "
-            "grace a(?:ux?)? | "
-            "entrain\\w+ | provoqu\\w+ | conduit a | mene a | declench\\w+ | du fait de | raison pour",
-            "raisons? | car | puisqu\\w* | donc | ainsi | attribu\\w+ | expliqu\\w+ | responsables? | contribu\\w+ | "
-            "resultat\\w* | du a | due a",
+            "grace a(?:ux?)? | entrain\\w+ | provoqu\\w+ | conduit a | mene a | declench\\w+ | du fait de | "
+            "raison pour | (?<=[\\w,;]\\s)(?:donc|par consequent|en consequence) | c'est pourquoi | "
+            "puisqu(?:e|'\\w+) | engendr\\w+ | occasionn\\w+ | result(?:e|ent|ait|aient) d(?:e|es|u|'\\w+) | "
+            "fai(?:t|sait|saient) en sorte qu(?:e|'\\w+) | "
+            "(?:est|sont|etait|etaient|fut|furent) (?:(?!pas|plus|jamais)\\w+ )?responsables? d(?:e|es|u|'\\w+) | "
+            "(?:est|sont|etait|etaient) (?:(?!pas|plus|jamais)\\w+ )?due?s? a(?:ux?)? | "
+            "stimul(?:e|ent|ait|aient|ant|ee?s?) (?:\\w+ ){0,3}(?:croissance|demande|ventes|prix)",
+            "raisons? | car | ainsi | donc | par consequent | en consequence | attribu\\w+ | expliqu\\w+ | "
+            "responsables? | contribu\\w+ | contrai\\w+ | resultat\\w* | stimul\\w+ | du a | due a",
         ),
         Family(
-            "causal", "permis? de | permet(?:tent)? de | rendu possible", "permet\\w* | permis\\w* | possible | grace a"
+            "causal",
+            "contrai(?:nt|nts|nte|ntes|gnit|gnent|gnait) (?:[\\w'-]+ ){0,4}a | "
+            "oblig(?:e|es|ee|ees|ent|ait|ea) (?:[\\w'-]+ ){0,4}a | "
+            "(?:a|ont|avait|avaient|est|sont|ete) force(?:e|s|es)?(?! de) (?:[\\w'-]+ ){0,4}a",
+            "contrai\\w+ | oblig\\w+ | forc\\w+ | doi(?:t|vent) | devait | devaient | du | a cause de | "
+            "en raison de | parce",
+        ),
+        Family(
+            "causal",
+            "permis? de | permet(?:tent)? de | ren(?:d|dent|dait|dre|du|due|dus|dues) (?:[\\w'-]+ ){0,5}possibles?",
+            "permet\\w* | permis\\w* | possible | grace a",
         ),
         Family("causal", "empech\\w+", "evit\\w+ | bloqu\\w+ | proteg\\w+ | arret\\w+"),
         Family("certainty", "prouv\\w+ | preuves? | demontr\\w+ | definitivement", "etabli\\w* | confirm\\w+"),
         Family(
             "certainty",
+            "confirm(?:e|ent|ait|aient|ant|ee?s?) qu(?:e|'\\w+)",
+            "confirm\\w+ | prouv\\w+ | demontr\\w+ | etabli\\w* | montr\\w+ | verifi\\w+",
+        ),
+        Family(
+            "certainty",
             "garanti\\w* | certainement | sans (?:aucun )?doute | indeniable\\w* | inevitable\\w* | "
-            "incontestable\\w* | "
-            "assurement",
+            "incontestable\\w* | assurement",
             "certain\\w* | sur | sure | promi\\w+ | assur\\w+",
         ),
     ),
@@ -329,14 +403,26 @@ _SPANISH = StrongWords(
         Family(
             "causal",
             "caus(?:a|o|aron|ado|ada|ando|ar|an|aba) | porque | debido a | a causa de | gracias a | provoc\\w+ | "
-            "llev(?:o|a|aron) (?:\\w+ ){0,3}a | condujo a | desencaden\\w+ | como resultado | la razon",
-            "razon(?:es)? | pues | por eso | por lo tanto | atribu\\w+ | explic\\w+ | responsables? | contribu\\w+ "
-            "| ya que | "
-            "culpa",
+            "llev(?:o|a|aron) (?:\\w+ ){0,3}a | condujo a | desencaden\\w+ | como resultado | la razon | "
+            "(?<=[\\w,;]\\s)(?:por (?:lo )?tanto|por consiguiente|en consecuencia) | como consecuencia | por eso | "
+            "por ello | a raiz de | ya que | puesto que | dado que | se deb(?:e|en|io|ieron) a | "
+            "(?:dio|dieron|da|dan) lugar a | result(?:o|aron) en | "
+            "(?:es|son|fue|fueron|era|eran) (?:\\w+ )?responsables? del? | "
+            "impuls(?:o|a|an|aron|ado|ada|ando) (?:\\w+ ){0,3}(?:crecimiento|ventas|demanda|ingresos|precios)",
+            "razon(?:es)? | pues | por (?:lo )?tanto | por consiguiente | en consecuencia | atribu\\w+ | explic\\w+ | "
+            "responsables? | contribu\\w+ | oblig\\w+ | impuls\\w+ | culpa",
         ),
         Family(
             "causal",
-            "permitio | permite | permitieron | hizo posible | posibilit\\w+",
+            "(?:oblig|forz)(?:o|a|an|aron|ado|ada|ados|adas|ando) (?:\\w+ ){0,4}a(?:l)?",
+            "oblig\\w+ | forz\\w+ | tuvo que | tuvieron que | tiene que | tienen que | deb(?:e|en|io|ieron) | "
+            "debido a | porque",
+        ),
+        Family(
+            "causal",
+            # "Hizo todo lo posible" makes nothing possible.
+            "permitio | permite | permitieron | posibilit\\w+ | "
+            "h(?:izo|icieron|ace|acen|aciendo) (?:\\w+ ){0,5}(?<!lo\\s)posibles?",
             "permit\\w+ | posible | gracias",
         ),
         Family("causal", "impid\\w+ | impedir | impedido", "evit\\w+ | bloque\\w+ | proteg\\w+"),
@@ -344,6 +430,12 @@ _SPANISH = StrongWords(
             "certainty",
             "demostr\\w+ | demuestra\\w* | prueba que | probado | definitivamente",
             "confirm\\w+ | establec\\w+",
+        ),
+        Family(
+            "certainty",
+            "confirm(?:a|an|o|aron|ado|ando) que",
+            "confirm\\w+ | demostr\\w+ | demuestra\\w* | establec\\w+ | verific\\w+ | muestra\\w* | mostr\\w+ | "
+            "comprob\\w+",
         ),
         Family(
             "certainty",
@@ -356,8 +448,7 @@ _SPANISH = StrongWords(
     "primer (?:trimestre|semestre|ministro|ano|mes)",
     denials="no | nunca | jamas | sin | ni | ningun\\w*",
     hedges="puede | pueden | podria | podrian | quizas? | tal vez | probablemente | posiblemente | parece | parecen "
-    "| sugiere\\w* | "
-    "desconocid[oa]s? | incierto | supuestamente | un[oa] de l[oa]s",
+    "| sugiere\\w* | desconocid[oa]s? | incierto | supuestamente | un[oa] de l[oa]s",
     borders="y | pero | mientras | aunque",
     stop=_words(
         """

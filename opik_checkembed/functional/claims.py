@@ -228,6 +228,61 @@ _BOLD_LINE = re.compile(r"(?:(?:[-*+•]|\d{1,3}[.)])\s+)?(\*\*|__)(?![\s*_])([^
 _STATES = re.compile(r"\b(?:is|are|was|were|has|have|had|does|did|will|would|can|could)\b", re.IGNORECASE)
 _ENDS = (".", "!", "。", "！")
 _HEADING_WORDS = 8
+# A heading that ends as a sentence does, and is no "Acme Inc."
+_SENTENCE_WORDS = 4
+
+# --- what makes a statement of a title: narrow, for most titles are noun phrases
+_NUMBERED = re.compile(r"(?:\(?\d{1,3}[.)]|\d{1,3}(?:\.\d{1,3}){1,3}\.?)\s+")
+_SMALL = r"(?:of|and|or|for|in|by|to|with)\b"
+# Title words that ask or tell what follows; what stands behind them is no statement of its own.
+_ASKS = (
+    r"(?:how|what|why|when|where|who|whom|whose|which|whether|if|that|than|wie|warum|weshalb|wer|wann|wenn|wo|ob|dass|"
+    r"welche[nrms]?|comment|pourquoi|quand|qui|que|quel(?:le)?s?|dont|où|cómo|qué|cuándo|cuando|quién(?:es)?|dónde|"
+    r"donde|cuál(?:es)?)\b"
+)
+# "Things you should know", "Länder, die betroffen sind".
+_NESTED = rf"\s(?:{_ASKS}|(?:you|we|i|they|he|she|it)\b)|,\s(?:der|die|das|deren|den|dem)\b"
+_AUXILIARY = (
+    r"(?:is|are|was|were|has|had|does|did|(?:is|are|was|were|has|have|had|does|do|did|ca|wo|would|could)n['’]t|cannot|"
+    r"(?<!\bmust )(?<!\bto )(?-i:have)|(?-i:can|will|would|could)(?! power)|"
+    r"(?-i:ist|sind|wird|wurde|wurden|waren|est|sont|était|étaient|fut|furent|fue|fueron|está|están|eran))"
+    rf"\s+(?!{_SMALL}\s*$|(?:and|or|of)\b)\w"
+)
+# Past tenses that no participle shares; else what a verb does to something: "Acme lost its case", but not "goods sold".
+_PAST = (
+    r"(?:went|came|became|began|chose|drove|fell|flew|froze|gave|grew|knew|overtook|ran|sank|shook|spoke|swam|threw|"
+    r"took|undertook|underwent|withdrew|wrote|rose(?=\s+(?:by|from|to|sharply|again|\d)|\s*[.!:]*$))\b"
+)
+_TIMES = (
+    r"(?:years?|months?|weeks?|days?|decades?|century|hours?|times?|ways?|world|quarter|summer|winter|spring|night)\b"
+)
+_OBJECT = rf"(?:its|his|her|their|(?:an?|the)(?!\s+(?:\w+\s+)?{_TIMES}))\s+\w"
+_DONE = rf"(?:\w{{2,}}ed|won|lost|sold|bought|built|made|left|met|paid|led|held)\s+{_OBJECT}"
+_CAUSE = (
+    rf"(?:(?<=s\s)cause(?!s)|(?<!s\s)causes|(?:leads?|led)\s+to|result(?:s|ed)?\s+in)\s+(?!{_SMALL}|\w+ed\b)\w|"
+    r"(?:is|are|was|were)\s+(?:\w+ly\s+)?(?:caused|triggered|due)\b"
+)
+_ACT = re.compile(rf"(?P<nested>{_NESTED})|\s(?:{_PAST}|{_DONE}|{_CAUSE})", re.IGNORECASE)
+_VERB = re.compile(rf"(?P<nested>{_NESTED})|\s(?:{_PAST}|{_DONE}|{_CAUSE}|{_AUXILIARY})", re.IGNORECASE)
+_TITLE_ASKS = re.compile(_ASKS, re.IGNORECASE)
+_MEASURED = re.compile(
+    r"[$€£¥]\s?\d|\d\s?(?:%|‰|°|(?:percent|per cent|prozent|pour cent|por ciento|million(?:en|s)?|millones|billion|"
+    r"trillion|milliarden?|milliards?|k?wh|mwh?|[gmk]w|[gmk]?hz|km|cm|mm|kg|mg|tons?|tonn(?:es?|en)|lit(?:er|re)s?|"
+    r"miles?|feet|ft|(?:kilo|centi|milli)?m(?:eter|etre)s?|(?-i:m|g|t))(?!\w))",
+    re.IGNORECASE,
+)
+_LEAD = re.compile(
+    r"(?:here(?:['’]s| is| are)|th(?:is|at) is|that['’]s|hier (?:ist|sind)|voici|voilà|aquí (?:está|tienes?)|he aquí)"
+    r",?\s+(?:(?:the|die|les|las)\s+(?:\w+\s+)?(?:reasons?|gründe|raisons|razones),?\s*)?"
+    r"(?P<why>why|warum|weshalb|pourquoi|por qué)?(?:how|wie|comment|cómo)?\b\s*",
+    re.IGNORECASE,
+)
+# "Why it matters" says nothing, "why the dam fell" says that it fell.
+_SUBJECT = re.compile(
+    r"(?!(?:it|this|that|these|those|they|you|we|i|he|she|es|das|dies|sie|wir|ça|cela|c['’]est|il|elle|ils|elles|nous|"
+    r"vous|esto|eso|ello)\b)\S+(?:\s+\S+){2}",
+    re.IGNORECASE,
+)
 # A word's share; scripts without spaces have a clause where others have a word.
 _HEADING_LETTERS = 12
 
@@ -237,8 +292,11 @@ def no_claim(sentence: str) -> NoClaim | None:
 
     Rules in English, with the usual words of German, French, Spanish, Chinese and Japanese. They are narrow, for a
     claim that is skipped goes unchecked: a sentence that no rule knows as a whole is a claim, and so is one with
-    figures, unless it is a question or a heading. A claim worded with caution ("may reduce", "suggests") is one; a
-    sentence that says only that its author does not know, or that the given text does not say, is not.
+    figures, unless it is a question or a heading. A heading is a claim where it is a sentence, with a finite verb that
+    these rules know, or has a figure with its unit; words that lead in are one where they say that something is so
+    while they announce why ("Here's why the dam fell:"). A request is none, whatever it takes for granted. A claim
+    worded with caution ("may reduce", "suggests") is one; a sentence that says only that its author does not know, or
+    that the given text does not say, is not.
 
     Example:
         >>> [no_claim(s) for s in ("Sure, here is a summary:", "Is that so?", "It may have been built in 1190.")]
@@ -247,6 +305,8 @@ def no_claim(sentence: str) -> NoClaim | None:
     bare = sentence.strip().strip(_DRESS)
     if _is_question(sentence, bare):
         return NoClaim.QUESTION
+    if bare.endswith(_COLON) and _leads_with_cause(bare):
+        return None
     kind = _talk(bare.replace("’", "'")) if len(bare) <= _LONGEST else None
     return NoClaim.HEADING if kind is None and _is_heading(sentence.strip(), bare) else kind
 
@@ -275,12 +335,38 @@ def _quotes_at_end(sentence: str) -> bool:
 
 def _is_heading(sentence: str, bare: str) -> bool:
     head, _, rule = sentence.partition("\n")
-    if _MARKDOWN_HEADING.match(sentence) or ("|" in head and "-" in rule and not rule.strip("|-: \t\r\n")):
+    if "|" in head and "-" in rule and not rule.strip("|-: \t\r\n"):
         return True
+    if _MARKDOWN_HEADING.match(sentence):
+        return len(bare) <= _LONGEST and not _states(bare)
     words = len(bare.split())
     if words > _HEADING_WORDS or len(bare) > _HEADING_LETTERS * max(words, 2):
         return False
-    states = _STATES.search(bare) is not None
     if bare.endswith(_COLON):
-        return not (states and _FIGURE.search(bare))
+        return not (_STATES.search(bare) and _FIGURE.search(bare)) and not _has(_ACT, bare)
+    states = _STATES.search(bare) is not None or _has(_ACT, bare)
     return not (states or _FIGURE.search(bare) or bare.endswith(_ENDS)) and _BOLD_LINE.fullmatch(sentence) is not None
+
+
+def _states(title: str) -> bool:
+    """Whether a title is a sentence, with a finite verb, or has a figure with its unit."""
+    title = title[found.end() :] if (found := _NUMBERED.match(title)) else title
+    if _TITLE_ASKS.match(title):
+        return False
+    full = title.endswith(_ENDS) and (len(title.split()) >= _SENTENCE_WORDS or not title.isascii())
+    return full or _MEASURED.search(title) is not None or _has(_VERB, title)
+
+
+def _has(verb: re.Pattern[str], title: str) -> bool:
+    """Whether a verb stands in a title behind its subject, before any clause that is within another."""
+    found = None if _TITLE_ASKS.match(title) else verb.search(title)
+    return found is not None and found["nested"] is None
+
+
+def _leads_with_cause(bare: str) -> bool:
+    """Whether the words before a colon say that something is so while they announce why."""
+    lead = _LEAD.match(bare) if len(bare) <= _LONGEST else None
+    if lead is None:
+        return False
+    rest = bare[lead.end() :]
+    return _has(_ACT, rest) or (lead["why"] is not None and _SUBJECT.match(rest) is not None)

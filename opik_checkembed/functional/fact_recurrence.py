@@ -13,18 +13,21 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import pairwise
+from functools import cached_property, lru_cache
 from typing import Any, Literal, NamedTuple, get_args
 
-import numpy as np
-from numpy.typing import NDArray
-
+from opik_checkembed.functional.shared_words import nearest_by_words
 from opik_checkembed.functional.specifics import Kind, Specific, specifics, words_of
 
 Combine = Literal["geometric", "min"]
+
+_LONGEST_INDEXED = 8
+"""Phrases up to so many words are looked up; longer ones are read for in the text where they begin so."""
+
+_RIVALS = 64
+"""So many specifics of one kind in one sentence are compared with what they may stand in place of."""
 
 FLOOR = 0.05
 """A specific that no sample holds counts as this much support in the geometric mean, which it would else make zero."""
@@ -42,6 +45,7 @@ class FactSupport:
         support: Share of the samples that hold an equal one, 0 to 1.
         samples: Which samples hold it, counted from 0.
         instead: What the other samples say in its place, with how many of them, the most frequent first.
+        year: For a date that says more than its year, how many samples have at least that year; None for others.
     """
 
     start: int
@@ -51,11 +55,14 @@ class FactSupport:
     support: float
     samples: tuple[int, ...]
     instead: tuple[tuple[str, int], ...] = ()
+    year: int | None = None
 
     def __str__(self) -> str:
         """In words, for example '"1898" in 1 of 10 samples; others say 1893 (6), 1890 (3)'."""
         total = round(len(self.samples) / self.support) if self.support else None
         held = f"in {len(self.samples)} of {total} samples" if total else "in no sample"
+        if self.year is not None and self.year > len(self.samples):
+            held += f", its year in {self.year}"
         said = ", ".join(f"{text} ({count})" for text, count in self.instead[:3])
         return f'"{_line(self.text)}" {held}' + (f"; others say {said}" if said else "")
 
@@ -69,6 +76,7 @@ class FactSupport:
             "support": self.support,
             "samples": list(self.samples),
             "instead": [list(one) for one in self.instead],
+            "year": self.year,
         }
 
 
@@ -96,6 +104,19 @@ class SentenceFacts:
         return min(self.facts, key=lambda fact: fact.support, default=None)
 
 
+class _Longer(NamedTuple):
+    """What specifics need and state, as `Specific` has it."""
+
+    needs: frozenset[str]
+    states: frozenset[str]
+
+    @classmethod
+    def joined(cls, of: Iterable[_Longer]) -> _Longer:
+        """What all of them need and state."""
+        every = list(of)
+        return cls(frozenset().union(*(one.needs for one in every)), frozenset().union(*(one.states for one in every)))
+
+
 @dataclass(frozen=True)
 class TextFacts:
     """A text as others are held against it.
@@ -114,36 +135,47 @@ class TextFacts:
     def states(self) -> frozenset[str]:
         """Every key that it states. A short name that stands for a long one of the same text states that one only."""
         longer = self.longer
-        return frozenset().union(
-            *(
-                one.states if at not in longer else frozenset().union(*(self.specifics[i].states for i in longer[at]))
-                for at, one in enumerate(self.specifics)
-            )
-        )
+        told = {longer[at].states if at in longer else one.states for at, one in enumerate(self.specifics)}
+        return frozenset().union(*told)
 
     @cached_property
-    def longer(self) -> Mapping[int, Sequence[int]]:
-        """For a short name that ends longer ones of this text ("Curie" beside "Marie Curie"), which those are."""
-        ends: dict[str, list[int]] = {}
-        for at, one in enumerate(self.specifics):
-            for key in one.states:
+    def longer(self) -> Mapping[int, _Longer]:
+        """For a short name that ends longer ones of this text ("Curie" beside "Marie Curie"), what those say."""
+        # A name that stands a thousand times says the same each time.
+        names = {at: _Longer(one.needs, one.states) for at, one in enumerate(self.specifics) if one.kind == "name"}
+        ends: dict[str, set[_Longer]] = {}
+        for name in set(names.values()):
+            for key in name.states:
                 if key.startswith("tail:"):
-                    ends.setdefault(key[5:], []).append(at)
-        if not ends:
-            return {}
-        found = {}
-        for at, one in enumerate(self.specifics):
-            if one.kind == "name":
-                own = [key[5:] for key in one.states if key.startswith("name:")]
-                of = [i for name in own for i in ends.get(name, ()) if i != at]
-                if of:
-                    found[at] = of
-        return found
+                    ends.setdefault(key[5:], set()).add(name)
+        joined: dict[_Longer, _Longer] = {}
+        for name in set(names.values()) if ends else ():
+            own = [key[5:] for key in name.states if key.startswith("name:")]
+            of = {longer for one in own for longer in ends.get(one, ())} - {name}
+            if of:
+                joined[name] = _Longer.joined(of)
+        return {at: joined[name] for at, name in names.items() if name in joined} if joined else {}
 
     @cached_property
     def words(self) -> str:
         """Its folded words, each between spaces."""
         return f" {words_of(self.text)} "
+
+    def says(self, phrase: str) -> bool:
+        """Whether these folded words stand in it, one after the other."""
+        wanted = phrase.split()
+        size = min(len(wanted), _LONGEST_INDEXED)
+        if size not in self._phrases:
+            words = self.words.split()
+            self._phrases[size] = frozenset(map(" ".join, zip(*(words[at:] for at in range(size)), strict=False)))
+        if " ".join(wanted[:size]) not in self._phrases[size]:
+            return False
+        return size == len(wanted) or f" {phrase} " in self.words
+
+    @cached_property
+    def _phrases(self) -> dict[int, frozenset[str]]:
+        """Its runs of so many words, found when they are first asked for: a search of the text each time is slow."""
+        return {}
 
     @cached_property
     def loose(self) -> frozenset[str]:
@@ -157,35 +189,74 @@ class TextFacts:
         return frozenset(words_of(" ".join(pieces)).split())
 
     @cached_property
-    def by_sentence(self) -> Mapping[tuple[int, int], Sequence[_Told]]:
-        """The specifics of each of its sentences."""
-        found: dict[tuple[int, int], list[_Told]] = {}
+    def by_sentence(self) -> Mapping[tuple[int, int], Mapping[_Sort, Sequence[_Told]]]:
+        """The specifics of each of its sentences, by what can stand in whose place."""
+        found: dict[tuple[int, int], dict[_Sort, list[_Told]]] = {}
         at = 0
         for span in self.sentences:
             while at < len(self.specifics) and self.specifics[at].start < span[0]:
                 at += 1
-            told = found[span] = []
+            told = found[span] = {}
             while at < len(self.specifics) and self.specifics[at].start < span[1]:
-                told.append(_told(self.specifics[at], self.text))
+                alike = told.setdefault(_sort(self.specifics[at]), [])
+                # Of a longer list none stands in another's place more than the rest.
+                if len(alike) < _RIVALS:
+                    alike.append(_told(self.specifics[at], self.text))
                 at += 1
         return found
 
     def holds(self, needs: frozenset[str]) -> bool:
         """Whether it states one of these keys, or has the words of a name or title without its capitals or marks."""
-        if not needs.isdisjoint(self.states):
-            return True
+        return bool(self._alone.holders(needs))
+
+    @cached_property
+    def _alone(self) -> _Index:
+        return _Index((self,))
+
+
+class _Index:
+    """Which of some texts hold what, so that none is searched again for each specific. Sets of texts are bit masks."""
+
+    def __init__(self, texts: Sequence[TextFacts]) -> None:
+        self.texts = texts
+        self.stated = _masks([text.states for text in texts])
+        self.loose = _masks([text.loose for text in texts])
+        self.words = _masks([frozenset(text.words.split()) for text in texts])
+
+    def holders(self, needs: frozenset[str]) -> list[int]:
+        """The texts that state one of these keys, or have the words of a name or title without capitals or marks."""
+        mask = 0
         for key in needs:
+            mask |= self.stated.get(key, 0)
             kind, _, words = key.partition(":")
             if kind == "w" and " " not in words:
                 # A name of one word may be somebody else's within a longer name.
-                if words in self.loose:
-                    return True
+                mask |= self.loose.get(words, 0)
             elif kind == "w" or (kind == "q" and " " in words):
-                if f" {words} " in self.words:
-                    return True
-            elif kind == "both" and all(part in self.states for part in words.split("&")):
-                return True
-        return False
+                having = self._all(self.words, words.split()) & ~mask
+                mask |= sum(1 << at for at in _bits(having) if self.texts[at].says(words))
+            elif kind == "both":
+                mask |= self._all(self.stated, words.split("&"))
+        return _bits(mask)
+
+    def _all(self, masks: Mapping[str, int], keys: Iterable[str]) -> int:
+        mask = (1 << len(self.texts)) - 1
+        for key in keys:
+            mask &= masks.get(key, 0)
+        return mask
+
+
+def _masks(sets: Sequence[Iterable[str]]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for at, keys in enumerate(sets):
+        bit = 1 << at
+        for key in keys:
+            found[key] = found.get(key, 0) | bit
+    return found
+
+
+def _bits(mask: int) -> list[int]:
+    return [at for at in range(mask.bit_length()) if mask >> at & 1]
 
 
 def text_facts(
@@ -217,7 +288,8 @@ def fact_recurrence(
     """How far the specifics of each sentence recur across samples: 0 consistent, 1 hallucinated.
 
     A sentence's score is 1 minus the geometric mean of its specifics' supports, each at least `floor`, or 1 minus the
-    smallest support.
+    smallest support. A date that says more than its year counts twice in the geometric mean, as the date and as the
+    year: the right year with a wrong day is not all invented.
 
     Args:
         output: The judged text with its sentences.
@@ -246,11 +318,14 @@ def fact_recurrence(
         raise ValueError(f"floor must lie between 0 and 1, not {floor!r}")
     found, known = _by_sentence(output, question)
     asked = frozenset() if question is None else question.states
-    held = [[_holders(needs, samples) for _, needs in facts] for facts in found]
+    # The same name in a hundred sentences is looked for once.
+    index = _Index(samples)
+    holding = {needs: index.holders(needs) for needs in {needs for facts in found for _, needs in facts}}
+    held = [[holding[needs] for _, needs in facts] for facts in found]
     nearest = _nearest(output, samples, [any(len(h) < len(samples) for h in of) for of in held])
     results = []
     for at, (facts, holders) in enumerate(zip(found, held, strict=True)):
-        stated = frozenset().union(asked, *(fact.states for fact, _ in facts))
+        rivals = _Rivals(samples, nearest[at], frozenset().union(asked, *(fact.states for fact, _ in facts)))
         supports = [
             FactSupport(
                 one.start,
@@ -259,9 +334,10 @@ def fact_recurrence(
                 one.kind,
                 len(of) / len(samples),
                 tuple(of),
-                _instead(one, stated, samples, set(of), nearest[at], output.text),
+                _instead(one, output.text, rivals, set(of)),
+                _with_year(one, needs, index),
             )
-            for (one, _), of in zip(facts, holders, strict=True)
+            for (one, needs), of in zip(facts, holders, strict=True)
         ]
         lacking = (
             tuple(
@@ -271,17 +347,24 @@ def fact_recurrence(
             else ()
         )
         results.append(
-            SentenceFacts(tuple(supports), _score(supports, combine, floor), lacking, tuple(nearest[at]), known[at])
+            SentenceFacts(
+                tuple(supports),
+                _score(supports, len(samples), combine, floor),
+                lacking,
+                tuple(nearest[at]),
+                known[at],
+            )
         )
     return results
 
 
-def _score(supports: Sequence[FactSupport], combine: Combine, floor: float) -> float | None:
+def _score(supports: Sequence[FactSupport], samples: int, combine: Combine, floor: float) -> float | None:
     if not supports:
         return None
     if combine == "min":
         return 1 - min(fact.support for fact in supports)
-    return 1 - math.exp(math.fsum(math.log(max(fact.support, floor)) for fact in supports) / len(supports))
+    shares = [fact.support for fact in supports] + [fact.year / samples for fact in supports if fact.year is not None]
+    return 1 - math.exp(math.fsum(math.log(max(share, floor)) for share in shares) / len(shares))
 
 
 _Needed = tuple[Specific, frozenset[str]]
@@ -290,6 +373,7 @@ _Needed = tuple[Specific, frozenset[str]]
 def _by_sentence(output: TextFacts, question: TextFacts | None) -> tuple[list[list[_Needed]], list[int]]:
     """The specifics of each sentence, each once, with what supports it; and how many the question already has."""
     found: list[list[_Needed]] = [[] for _ in output.sentences]
+    seen: list[set[frozenset[str]]] = [set() for _ in output.sentences]
     known = [0] * len(output.sentences)
     place = 0
     for at, one in enumerate(output.specifics):
@@ -297,17 +381,25 @@ def _by_sentence(output: TextFacts, question: TextFacts | None) -> tuple[list[li
             place += 1
         if place == len(output.sentences) or one.start < output.sentences[place][0]:
             continue
-        of = output.longer.get(at)
-        needs = one.needs if of is None else frozenset().union(*(output.specifics[i].needs for i in of))
+        longer = output.longer.get(at)
+        needs = one.needs if longer is None else longer.needs
         if question is not None and question.holds(needs):
             known[place] += 1
-        elif all(needs != earlier for _, earlier in found[place]):
+        elif needs not in seen[place]:
+            seen[place].add(needs)
             found[place].append((one, needs))
     return found, known
 
 
-def _holders(needs: frozenset[str], samples: Sequence[TextFacts]) -> list[int]:
-    return [at for at, sample in enumerate(samples) if sample.holds(needs)]
+def _with_year(one: Specific, needs: frozenset[str], index: _Index) -> int | None:
+    """For a date within one year, how many samples have it or at least its year."""
+    years = {key for key in one.states if _YEAR.fullmatch(key)} if one.kind == "date" else set()
+    if len(years) != 1 or not years.isdisjoint(needs):
+        return None
+    return len(index.holders(needs | years))
+
+
+_YEAR = re.compile(r"d:-?\d+--")
 
 
 # --- what the samples say instead ---------------------------------------------------------------------------
@@ -319,45 +411,14 @@ def _nearest(
     output: TextFacts, samples: Sequence[TextFacts], wanted: Sequence[bool]
 ) -> list[list[tuple[int, int] | None]]:
     """For each sentence of the output and each sample, the sentence of the sample that shares most words with it."""
-    empty: list[tuple[int, int] | None] = [None] * len(samples)
     rows = [at for at, want in enumerate(wanted) if want]
-    places = [(at, span) for at, sample in enumerate(samples) for span in sample.sentences]
-    if not rows or not places:
-        return [empty] * len(wanted)
-    ours = [_tokens(output.text[slice(*output.sentences[at])]) for at in rows]
-    theirs = [_tokens(samples[at].text[slice(*span)]) for at, span in places]
-    overlap = _overlap(ours, theirs)
-    starts = np.searchsorted([at for at, _ in places], range(len(samples) + 1))
-    found: list[list[tuple[int, int] | None]] = [empty] * len(wanted)
-    for row, at in zip(overlap, rows, strict=True):
-        best: list[tuple[int, int] | None] = []
-        for first, last in pairwise(starts.tolist()):
-            top = first + int(row[first:last].argmax()) if last > first else -1
-            best.append(places[top][1] if top >= 0 and row[top] > 0 else None)
-        found[at] = best
-    return found
-
-
-def _tokens(text: str) -> set[str]:
-    return set(_TOKEN.findall(text.casefold()))
-
-
-def _overlap(ours: Sequence[set[str]], theirs: Sequence[set[str]]) -> NDArray[np.float32]:
-    """Cosine of word sets, rare words counting more; shape (ours, theirs)."""
-    counts = Counter(word for words in (*ours, *theirs) for word in words)
-    column = {word: i for i, word in enumerate(counts)}
-    total = len(ours) + len(theirs)
-    weight = np.array([math.log((1 + total) / n) for n in counts.values()], dtype=np.float32)
-
-    def matrix(sets: Sequence[set[str]]) -> NDArray[np.float32]:
-        rows = np.zeros((len(sets), len(column)), dtype=np.float32)
-        for row, words in zip(rows, sets, strict=True):
-            places = [column[word] for word in words]
-            row[places] = weight[places]
-        rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
-        return rows
-
-    found: NDArray[np.float32] = matrix(ours) @ matrix(theirs).T
+    found: list[list[tuple[int, int] | None]] = [[None] * len(samples)] * len(wanted)
+    ours = [output.text[slice(*output.sentences[at])] for at in rows]
+    theirs = [[sample.text[slice(*span)] for span in sample.sentences] for sample in samples]
+    for at, nearest in zip(rows, nearest_by_words(ours, theirs), strict=True):
+        found[at] = [
+            None if place is None else sample.sentences[place] for sample, place in zip(samples, nearest, strict=True)
+        ]
     return found
 
 
@@ -365,7 +426,6 @@ class _Told(NamedTuple):
     """A specific of a sample with what tells which of them stands in another's place."""
 
     specific: Specific
-    shape: frozenset[str]
     before: frozenset[str]
     after: frozenset[str]
 
@@ -377,40 +437,67 @@ class _Told(NamedTuple):
 def _told(one: Specific, text: str) -> _Told:
     before = _TOKEN.findall(text[max(0, one.start - 40) : one.start].casefold())
     after = _TOKEN.findall(text[one.end : one.end + 30].casefold())
-    # Amounts of one unit can stand for each other, and dates that say as much.
-    comparable = one.kind in {"number", "date"}
-    shape = frozenset(_FIGURES.sub("0", key) for key in one.needs) if comparable else frozenset()
-    return _Told(one, shape, frozenset(before[-3:]), frozenset(after[:2]))
+    return _Told(one, frozenset(before[-3:]), frozenset(after[:2]))
+
+
+_Sort = tuple[Kind, frozenset[str]]
+
+
+def _sort(one: Specific) -> _Sort:
+    """What can stand in its place: what is of its kind, an amount of its unit, a date that says as much."""
+    return one.kind, _shape(one.needs) if one.kind in {"number", "date"} else frozenset()
+
+
+@lru_cache(maxsize=4096)
+def _shape(needs: frozenset[str]) -> frozenset[str]:
+    return frozenset(_FIGURES.sub("0", key) for key in needs)
 
 
 _FIGURES = re.compile(r"\d+(?:\.\d+)?")
 
 
-def _instead(
-    one: Specific,
-    stated: frozenset[str],
-    samples: Sequence[TextFacts],
-    holders: set[int],
-    nearest: Sequence[tuple[int, int] | None],
-    text: str,
-) -> tuple[tuple[str, int], ...]:
-    """What the samples that lack a specific have in its place: of the same kind, in their nearest sentence."""
+class _Rivals:
+    """What the samples say in a sentence's place, by its sort, but for what the sentence says itself."""
+
+    def __init__(
+        self, samples: Sequence[TextFacts], nearest: Sequence[tuple[int, int] | None], stated: frozenset[str]
+    ) -> None:
+        self._places = [
+            (at, sample.by_sentence[span])
+            for at, (sample, span) in enumerate(zip(samples, nearest, strict=True))
+            if span is not None
+        ]
+        self._stated = stated
+        self._found: dict[_Sort, list[tuple[int, list[_Told]]]] = {}
+
+    def of(self, sort: _Sort) -> Sequence[tuple[int, Sequence[_Told]]]:
+        """The samples that have any, with theirs."""
+        if sort not in self._found:
+            told = [
+                (at, [one for one in sentence[sort] if one.specific.needs.isdisjoint(self._stated)])
+                for at, sentence in self._places
+                if sort in sentence
+            ]
+            self._found[sort] = [(at, rivals) for at, rivals in told if rivals]
+        return self._found[sort]
+
+
+def _instead(one: Specific, text: str, rivals: _Rivals, holders: set[int]) -> tuple[tuple[str, int], ...]:
+    """What the samples that lack a specific have in its place: of the same sort, in their nearest sentence."""
     counts: Counter[frozenset[str]] = Counter()
     shown: dict[frozenset[str], str] = {}
-    own = _told(one, text)
-    for at, (sample, span) in enumerate(zip(samples, nearest, strict=True)):
-        if at in holders or span is None:
+    own: _Told | None = None
+    for at, there in rivals.of(_sort(one)):
+        if at in holders:
             continue
-        rivals = [
-            told
-            for told in sample.by_sentence[span]
-            if told.specific.kind == one.kind and told.shape == own.shape and told.specific.needs.isdisjoint(stated)
-        ]
-        if rivals:
-            best = max(rivals, key=own.fits).specific
-            counts[best.needs] += 1
-            shown.setdefault(best.needs, _line(best.text))
-    return tuple((shown[key], count) for key, count in counts.most_common(5))
+        if len(there) == 1:
+            best = there[0].specific
+        else:
+            own = own or _told(one, text)
+            best = max(there, key=own.fits).specific
+        counts[best.needs] += 1
+        shown.setdefault(best.needs, best.text)
+    return tuple((_line(shown[key]), count) for key, count in counts.most_common(5))
 
 
 def _line(text: str) -> str:

@@ -45,12 +45,14 @@ class Finding:
         start: Where it begins in the claim, in characters.
         end: Where it ends.
         text: As it is written.
+        asked: Whether the question says it: then the answer repeats what the source lacks, and did not invent it.
     """
 
     kind: SpecificKind | Strength
     start: int
     end: int
     text: str
+    asked: bool = False
 
     @property
     def span(self) -> tuple[int, int]:
@@ -69,7 +71,7 @@ class SourceFacts:
     Args:
         passages: The source's texts, which count as one.
         language: ISO 639-1 code of source and claims; see `specifics`.
-        known: What else needs no support, as the question does: specifics that it has are not listed.
+        known: What was asked: specifics that it has need no support of the source; see `lacking`.
 
     Example:
         >>> source = SourceFacts(["The bridge is 5 km long. Rain may have caused the delay."])
@@ -88,24 +90,44 @@ class SourceFacts:
         object.__setattr__(self, "language", language)
         object.__setattr__(self, "known", known)
 
-    def lacking(self, claim: str) -> list[Finding]:
-        """The specifics of a claim that do not occur in the source; see `unsupported_specifics`."""
+    def lacking(self, claim: str, *, with_asked: bool = False) -> list[Finding]:
+        """The specifics of a claim that do not occur in the source; see `unsupported_specifics`.
+
+        Args:
+            claim: A statement.
+            with_asked: Whether to list, as `asked`, those too that the question has and the source has not: a false
+                premise that the answer repeats is among them.
+
+        Example:
+            >>> source = SourceFacts("The bridge is in Oslo.", known="When did Eiffel build the bridge?")
+            >>> source.lacking("Eiffel built it.")
+            []
+            >>> [(one.text, one.asked) for one in source.lacking("Eiffel built it in 1889.", with_asked=True)]
+            [('Eiffel', True), ('1889', False)]
+        """
         facts = text_facts(claim, self.language)
         found = []
         seen: set[frozenset[str]] = set()
         for place, one in enumerate(facts.specifics):
             longer = facts.longer.get(place)
-            needs = one.needs if longer is None else frozenset().union(*(facts.specifics[i].needs for i in longer))
-            if needs not in seen and not self._has(one, needs):
-                seen.add(needs)
-                found.append(Finding(self._kind(one), one.start, one.end, one.text))
+            needs = one.needs if longer is None else longer.needs
+            if needs in seen or self._source.has(one, needs):
+                continue
+            asked = self._question.has(one, needs)
+            if asked and not with_asked:
+                continue
+            seen.add(needs)
+            found.append(Finding(self._kind(one, asked=asked), one.start, one.end, one.text, asked))
         return found
 
-    def stronger(self, claim: str) -> list[Finding]:
-        """The words of a claim that are stronger than the source's; see `absolute_wording`."""
+    def stronger(self, claim: str) -> list[Finding] | None:
+        """The words of a claim that are stronger than the source's; see `absolute_wording`.
+
+        None for a language whose words are not known: nothing was looked for.
+        """
         words = _strong(self.language)
         if words is None:
-            return []
+            return None
         text = _Reading(words, _folded(claim))
         strong = [one for one in text.claimed() if text.is_said(one)]
         if not strong:
@@ -120,35 +142,20 @@ class SourceFacts:
     # --- specifics
 
     @cached_property
-    def _texts(self) -> tuple[TextFacts, ...]:
-        """The source, and what was asked, as claims are held against them."""
-        texts = ["\n\n".join(self.passages), self.known]
-        # A quotation is one specific, which hides the numbers and names in it: they are read without the marks, too.
-        bare = [text.translate(_NO_QUOTES) for text in texts]
-        return tuple(text_facts(text, self.language) for text in dict.fromkeys((*texts, *bare)))
-
-    def _has(self, one: Specific, needs: frozenset[str]) -> bool:
-        if any(text.holds(needs) for text in self._texts):
-            return True
-        if one.kind not in {"name", "title"}:
-            return False
-        # A name within a longer one occurs, whoever is meant; so does what is quoted, whatever marks are around it.
-        words = words_of(one.text)
-        forms = {words}
-        if one.kind == "name":
-            forms |= {words_of(one.text.removesuffix("s")), words.replace(" ", "") if "-" in one.text else words}
-        return any(f" {form} " in text.words for form in forms for text in self._texts) or words in self._compounds
+    def _source(self) -> _Held:
+        return _held("\n\n".join(self.passages), self.language)
 
     @cached_property
-    def _compounds(self) -> frozenset[str]:
-        """Words with a hyphen as one word, as Wi-Fi is wifi."""
-        return frozenset(words_of(match[0]).replace(" ", "") for match in _COMPOUND.finditer("\n".join(self.passages)))
+    def _question(self) -> _Held:
+        return _held(self.known, self.language)
 
-    def _kind(self, one: Specific) -> SpecificKind:
+    def _kind(self, one: Specific, *, asked: bool) -> SpecificKind:
         if one.kind == "title":
             return "quotation"
         values = {f"{key.rpartition(':')[0]}:*" for key in one.needs} if one.kind == "number" else set()
-        return one.kind if all(values.isdisjoint(text.states) for text in self._texts) else "unit"
+        # A figure that was asked for with this unit has it there, and no other.
+        texts = self._source.texts if asked else (*self._source.texts, *self._question.texts)
+        return one.kind if all(values.isdisjoint(text.states) for text in texts) else "unit"
 
     # --- wording
 
@@ -187,7 +194,7 @@ class SourceFacts:
 
 
 def unsupported_specifics(
-    claim: str, source_texts: Sequence[str] | str, *, language: str = "en", known: str = ""
+    claim: str, source_texts: Sequence[str] | str, *, language: str = "en", known: str = "", with_asked: bool = False
 ) -> list[Finding]:
     """The numbers, dates, names, units, quotations, identifiers and addresses of a claim that its source lacks.
 
@@ -201,7 +208,8 @@ def unsupported_specifics(
         claim: A statement.
         source_texts: What it is held against. For many claims make one `SourceFacts`.
         language: ISO 639-1 code.
-        known: What else needs no support, as the question does.
+        known: What was asked, which needs no support.
+        with_asked: Whether to list, as `asked`, what the question has and the source has not.
 
     Returns:
         In the order of the claim, each once; empty where nothing is lacking.
@@ -210,10 +218,10 @@ def unsupported_specifics(
         >>> [one.text for one in unsupported_specifics("Ada paid $3.5 million in May 2021.", "In 2021 she paid $3 m.")]
         ['Ada', '$3.5 million', 'May 2021']
     """
-    return SourceFacts(source_texts, language=language, known=known).lacking(claim)
+    return SourceFacts(source_texts, language=language, known=known).lacking(claim, with_asked=with_asked)
 
 
-def absolute_wording(claim: str, source_texts: Sequence[str] | str, *, language: str = "en") -> list[Finding]:
+def absolute_wording(claim: str, source_texts: Sequence[str] | str, *, language: str = "en") -> list[Finding] | None:
     """The absolute, superlative, causal and certain words of a claim that its source does not have for the same.
 
     The rule: such a word is listed if no sentence of the source that is about the same holds a word of its family
@@ -222,12 +230,16 @@ def absolute_wording(claim: str, source_texts: Sequence[str] | str, *, language:
     hedges it ("may have caused", "the cause is not known"), and in the claim likewise: "not the only one" and "may
     have caused" claim no absolute.
 
-    English, German, French and Spanish; for other languages the list is empty, which says nothing.
+    English, German, French and Spanish.
 
     Args:
         claim: A statement.
         source_texts: What it is held against. For many claims make one `SourceFacts`.
         language: ISO 639-1 code.
+
+    Returns:
+        In the order of the claim; empty where it is no stronger than the source; None for a language whose words are
+        not known, where nothing was looked for.
 
     Example:
         >>> claim = "The coronagraph enabled this discovery, which would have been completely impossible without it."
@@ -237,10 +249,49 @@ def absolute_wording(claim: str, source_texts: Sequence[str] | str, *, language:
     return SourceFacts(source_texts, language=language).stronger(claim)
 
 
-# --- words --------------------------------------------------------------------------------------------------
+# --- specifics ----------------------------------------------------------------------------------------------
 
 _NO_QUOTES = str.maketrans(dict.fromkeys('"“”„«»「」『』', " "))
 _COMPOUND = re.compile(r"[^\W\d_]+(?:[-‑][^\W\d_]+)+")
+
+
+@dataclass(frozen=True)
+class _Held:
+    """A text that specifics are looked up in.
+
+    Attributes:
+        texts: It, and the same without the marks around quotations.
+        compounds: Its words with a hyphen as one word, as Wi-Fi is wifi.
+    """
+
+    texts: tuple[TextFacts, ...]
+    compounds: frozenset[str]
+
+    def has(self, one: Specific, needs: frozenset[str]) -> bool:
+        """Whether the text supports a specific."""
+        if any(text.holds(needs) for text in self.texts):
+            return True
+        if one.kind not in {"name", "title"}:
+            return False
+        # A name within a longer one occurs, whoever is meant; so does what is quoted, whatever marks are around it.
+        words = words_of(one.text)
+        forms = {words}
+        if one.kind == "name":
+            forms |= {words_of(one.text.removesuffix("s")), words.replace(" ", "") if "-" in one.text else words}
+        return any(text.says(form) for form in forms for text in self.texts) or words in self.compounds
+
+
+def _held(text: str, language: str) -> _Held:
+    # A quotation is one specific, which hides the numbers and names in it: they are read without the marks, too.
+    texts = dict.fromkeys((text, text.translate(_NO_QUOTES)))
+    return _Held(
+        tuple(text_facts(one, language) for one in texts),
+        frozenset(words_of(match[0]).replace(" ", "") for match in _COMPOUND.finditer(text)),
+    )
+
+
+# --- words --------------------------------------------------------------------------------------------------
+
 _TOPIC = re.compile(r"[^\W_]+(?:['’][^\W\d_]+)?")
 _CLAUSE_END = re.compile(r"[,;:()–—!?]|\.(?=\s|$)")
 # Letters that two words must begin with alike to be taken for forms of one.

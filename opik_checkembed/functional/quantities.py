@@ -39,6 +39,7 @@ class Reading(NamedTuple):
     states: frozenset[str]
 
 
+@lru_cache(maxsize=4096)
 def quantity(value: str, unit: str | None) -> Reading:
     """The reading of a canonical value, such as "3500000" or "10..12", with a canonical unit."""
     if unit is None:
@@ -50,12 +51,14 @@ def quantity(value: str, unit: str | None) -> Reading:
 # --- figures ------------------------------------------------------------------------------------------------
 
 SPACES = " \u00a0\u2009\u202f"
+_IN_LATEX = {"{,}": ",", "\\,": "\u2009"}
 _SEPARATORS = str.maketrans(
     {"٬": ",", "٫": ".", "\u202f": " ", "\u00a0": " ", "\u2009": " ", "’": "'", "，": ",", "．": "."}
 )
 _FRACTIONS = "½⅓⅔¼¾⅕⅖⅗⅘⅙⅛⅜⅝⅞"
 
 
+@lru_cache(maxsize=4096)
 def number_value(written: str, language: str) -> str | None:
     """The canonical value of a figure: plain digits with a point where it has a fraction; None if it is no figure.
 
@@ -65,6 +68,8 @@ def number_value(written: str, language: str) -> str | None:
         >>> number_value("1,234.50", "en"), number_value("1.234", "de"), number_value("1.234", "en")
         ('1234.5', '1234', '1.234')
     """
+    for mark, plain in _IN_LATEX.items():
+        written = written.replace(mark, plain)
     text = unicodedata.normalize("NFKC", written.translate(_SEPARATORS)) if not written.isascii() else written
     fraction = Decimal(0)
     if written and written[-1] in _FRACTIONS:
@@ -168,8 +173,6 @@ def _longest(
                 power = scales.get(word.rstrip(".") if word.rstrip(".") in _DOTTED_SCALES else word)
                 if word == "m":
                     power = 6 if money else None
-                elif cut == "M" and tight:
-                    power = 6
                 elif word == "k" and not (tight and cut in "kK"):
                     power = None
                 if power is not None:
@@ -215,8 +218,8 @@ _GERMAN_TENS = "zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzi
 
 
 @lru_cache(maxsize=1)
-def german_numbers() -> dict[str, int]:
-    """German numbers to 999 in one word, and whole thousands."""
+def german_numbers() -> dict[str, str]:
+    """German numbers to 999 in one word, whole thousands, and halves; casefolded ("dreissig"), with their values."""
     ones = "null ein zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn"
     small = {word: n for n, word in enumerate(f"{ones} siebzehn achtzehn neunzehn".split())}
     tens = {word: 10 * n for n, word in enumerate(_GERMAN_TENS.split(), 2)}
@@ -229,7 +232,11 @@ def german_numbers() -> dict[str, int]:
             found[head] = 100 * n
             found.update({f"{head}{rest}": 100 * n + m for rest, m in below.items() if m})
     thousands = {f"{word}tausend": 1000 * n for word, n in found.items() if n < 1000}
-    return {**found, **thousands, "tausend": 1000, "eintausend": 1000}
+    halves = {f"{word}einhalb": f"{n}.5" for word, n in list(small.items())[2:11]}
+    whole = {**found, **thousands, "tausend": 1000, "eintausend": 1000}
+    return {
+        word.casefold(): str(n) for word, n in {**whole, **halves, "anderthalb": "1.5", "eineinhalb": "1.5"}.items()
+    }
 
 
 _HUNDRED = 100
@@ -253,9 +260,7 @@ def words_value(words: Sequence[str], language: str) -> int | None:
             if language == "fr" and value == 20 and last == 4:
                 current += 80 - 4
             elif last is not None and language != "ar" and value >= (last % _HUNDRED or _HUNDRED) and last < _HUNDRED:
-                if not (language == "fr" and last in {20, 60} and 10 <= value < 20):
-                    return None
-                current += value
+                return None
             else:
                 current += value
             last = value
@@ -278,11 +283,20 @@ def words_value(words: Sequence[str], language: str) -> int | None:
 
 
 @lru_cache(maxsize=16)
-def number_words(language: str) -> re.Pattern[str] | None:
-    """Runs of number words in a language; groups nothing."""
+def words_for_numbers(language: str) -> frozenset[str]:
+    """The words that numbers are written with in a language; none where no such words are known."""
+    if language == "de":
+        return frozenset({*german_numbers(), *(word.replace("dreissig", "dreißig") for word in german_numbers())})
     numbers = {*CARDINALS.get(language, {}), *MULTIPLIERS.get(language, {})}
     if language in {"en", "fr"}:
         numbers |= {f"{word}s" for word in MULTIPLIERS[language] if not word.endswith("s")}
+    return frozenset(numbers)
+
+
+@lru_cache(maxsize=16)
+def number_words(language: str) -> re.Pattern[str] | None:
+    """Runs of number words in a language; groups nothing."""
+    numbers = words_for_numbers(language)
     if not numbers:
         return None
     word = "|".join(sorted(map(re.escape, numbers), key=lambda w: (-len(w), w)))
@@ -358,6 +372,7 @@ class Date(NamedTuple):
         return (self.month is None or 1 <= self.month <= 12) and (self.day is None or 1 <= self.day <= 31)
 
 
+@lru_cache(maxsize=4096)
 def date_reading(*dates: Date) -> Reading:
     """The reading of a date, or of a spelling that several dates share: it needs one of them and states all."""
     needs, states = set(), set()
@@ -378,6 +393,15 @@ def date_reading(*dates: Date) -> Reading:
 
 def _date_key(year: int | None, month: int | None, day: int | None) -> str:
     return f"d:{year or ''}-{month or ''}-{day or ''}"
+
+
+def days_reading(first: Date, last: Date) -> Reading:
+    """The reading of days from one to another of the same month; it states both."""
+    parts = date_reading(first).states | date_reading(last).states
+    key = f"{_date_key(*first)}..{last.day}"
+    without_year = f"{_date_key(None, first.month, first.day)}..{last.day}"
+    both = f"both:{_date_key(*first)}&{_date_key(*last)}"
+    return Reading(frozenset({key, both}), parts | {key, without_year})
 
 
 def numeric_dates(first: str, second: str, third: str, language: str, mark: str) -> Iterator[Date]:
@@ -403,6 +427,7 @@ def time_reading(hour: int, minute: int, afternoon: bool | None) -> Reading:
     return Reading(key, key)
 
 
+@lru_cache(maxsize=4096)
 def month_of(word: str) -> int | None:
     """The month that a word names, in any language that is covered.
 
@@ -411,6 +436,30 @@ def month_of(word: str) -> int | None:
         (5, 9, None)
     """
     return MONTHS.get(word.rstrip(".").casefold())
+
+
+_TWO_DIGIT_CODES = frozenset(
+    [
+        *("20", "27", "30", "31", "32", "33", "34", "36", "39", "40", "41", "43", "44", "45", "46", "47", "48", "49"),
+        *("51", "52", "53", "54", "55", "56", "57", "58", "60", "61", "62", "63", "64", "65", "66", "81", "82", "84"),
+        *("86", "90", "91", "92", "93", "94", "95", "98"),
+    ]
+)
+"""Country codes of two digits (ITU-T E.164); those that begin with 1 or 7 have one, all others three."""
+
+
+def phone_reading(digits: str, plus: bool) -> Reading:
+    """The reading of a telephone number; `plus` says that a country code stands first.
+
+    One with its country code states the same number without it. The other way round the country is open.
+    """
+    if digits.startswith("00"):
+        digits, plus = digits[2:], True
+    own = frozenset({f"i:{digits}"})
+    if not plus and not (len(digits) == 11 and digits[0] == "1"):
+        return Reading(own, own)
+    code = 1 if digits[0] in "17" else 2 if digits[:2] in _TWO_DIGIT_CODES else 3
+    return Reading(own, own | {f"i:{digits[code:]}", f"i:0{digits[code:]}"})
 
 
 _ROMAN = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}

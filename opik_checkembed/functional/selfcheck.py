@@ -59,7 +59,7 @@ class SentenceScore:
     against: Passage | None = None
     support: Passage | None = None
     detail: Mapping[str, Any] = field(default_factory=dict)
-    weight: int = 1
+    weight: float = 1
 
 
 @dataclass(frozen=True)
@@ -125,8 +125,8 @@ def is_aggregate(value: object) -> bool:
     return value in get_args(Aggregate)
 
 
-def weighted_mean(scores: Sequence[float], weights: Sequence[int]) -> float:
-    """The mean of scores, each counted `weight` times.
+def weighted_mean(scores: Sequence[float], weights: Sequence[float]) -> float:
+    """The mean of scores, each counted `weight` times; weights are above 0.
 
     It is exact and rounded once: a rounded sum over a count can lie outside its own values.
 
@@ -134,7 +134,8 @@ def weighted_mean(scores: Sequence[float], weights: Sequence[int]) -> float:
         >>> weighted_mean([0.25, 1.0], [2, 1])
         0.5
     """
-    return float(sum(Fraction(s) * w for s, w in zip(scores, weights, strict=True)) / sum(weights))
+    exact = [Fraction(weight) for weight in weights]
+    return float(sum(Fraction(s) * w for s, w in zip(scores, exact, strict=True)) / sum(exact))
 
 
 def mean_over_samples(per_sample: Sequence[float | None]) -> float | None:

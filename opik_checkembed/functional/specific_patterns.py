@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
 
-from opik_checkembed.functional.quantities import CHINESE_NUMERAL, SPACES
+from opik_checkembed.functional.quantities import CHINESE_NUMERAL, SPACES, words_for_numbers
 from opik_checkembed.functional.specific_words import (
     ABBREVIATIONS,
     HONORIFICS,
@@ -30,7 +30,7 @@ def _class(*categories: str) -> str:
                 ranges[-1][1] = code
             else:
                 ranges.append([code, code])
-    return "".join(f"\\u{a:04x}-\\u{b:04x}" for a, b in ranges)
+    return "".join(f"{chr(a)}-{chr(b)}" if a < b else chr(a) for a, b in ranges)
 
 
 UPPER = _class("Lu", "Lt")
@@ -55,6 +55,8 @@ URL = re.compile(
 )
 
 EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}", re.ASCII)
+
+QUOTE_MARK = re.compile("[“„«»「『《〈\"‘‚']")
 
 CODE = re.compile(r"(?<!`)`([^`\n]{1,80})`(?!`)")
 
@@ -87,13 +89,22 @@ DESIGNATION = re.compile(
     rf"|[{_LATIN}]{{3,20}}-\d{{2,5}}[A-Za-z]?){_NO_LETTER_NEXT}(?![.,:]\d)"
 )
 
+HUMP = re.compile(r"[A-Z](?<=[a-z].)")
+
+LONGEST_HEAD = 21
+"""Of a designation, up to its first figure."""
+
 MIXED = re.compile(
     rf"{_NO_LETTER}(?<!-)(?:[a-z]{{1,3}}[A-Z][A-Za-z]{{1,20}}(?:[ \u00a0]\d{{1,3}}(?![\w.,:]{{0,20}}\d))?"
     rf"(?:[ \u00a0](?:Pro|Max|Plus|Mini|Air|Ultra))?){_NO_LETTER_NEXT}"
 )
 
+_AREA = r"(?:\(\d{2,5}\)[ -]?|\d{2,5}[ -])"
+
 PHONE = re.compile(
-    rf"{_NO_LETTER}(?<!\.)(?:\+\d{{1,3}}[ -]?)?(?:\(?\d{{2,5}}\)?[ -]){{2,5}}\d{{2,5}}(?!-){_NO_LETTER_NEXT}"
+    rf"{_NO_LETTER}(?<!\.)(?:(?:\+|00)\d{{1,3}}[ -]?(?:\(0\)[ ]?)?{_AREA}{{1,5}}\d{{2,8}}"
+    rf"|(?:\(0\d{{1,5}}\)[ ]?|0\d{{1,5}}[ /-])\d{{3,8}}(?:[ -]\d{{2,8}}){{0,4}}"
+    rf"|(?:1-)?{_AREA}{{2,5}}\d{{2,5}})(?!-){_NO_LETTER_NEXT}"
 )
 
 _OF = rf"(?:{_GAP}?(?:of|de|del|d['’])?{_GAP}?)"
@@ -112,28 +123,77 @@ def _in_both_cases(words: Iterable[str]) -> set[str]:
     return {form for word in words for form in (word, word.capitalize(), word.upper())}
 
 
+LETTERS = re.compile(rf"[{_LATIN}\u0620-\u064a\u0904-\u0939\u0958-\u0961]+")
+"""Runs of letters: Latin, Arabic, and Hindi without its vowel signs, which Python counts as marks."""
+
+
+def heads(words: Iterable[str]) -> frozenset[str]:
+    """The first run of letters of each word, in small letters and capitals: where none stands, no word does."""
+    return frozenset(match[0] for form in _in_both_cases(words) if (match := LETTERS.match(form)) is not None)
+
+
+MONTH_HEADS = heads(MONTHS)
+
+WEEKDAY_HEADS = heads(WEEKDAYS)
+
+
+@lru_cache(maxsize=16)
+def number_heads(language: str) -> frozenset[str]:
+    """What numbers in words may begin with."""
+    return heads(words_for_numbers(language))
+
+
 _MONTH = rf"{_any(_in_both_cases(MONTHS))}(?!\w)\.?"
 
-DAY_FIRST = re.compile(rf"(?P<d>\d{{1,2}}){_ORD}{_OF}(?P<m>{_MONTH})(?:,?{_OF}(?P<y>\d{{4}})(?!\w|[.,]\d))?")
+_TO = r"(?:to|through|bis|au|al|a)"
+
+DAY_FIRST = re.compile(
+    rf"(?P<d>\d{{1,2}}){_ORD}(?:(?:[{SPACES}]?[–—-][{SPACES}]?|{_GAP}{_TO}{_GAP})(?P<e>\d{{1,2}}){_ORD})?"
+    rf"{_OF}(?P<m>{_MONTH})(?:,?{_OF}(?P<y>\d{{4}})(?!\w|[.,]\d))?"
+)
+"""A day, or the first day and the last (`e`), before the month."""
 
 MONTH_FIRST = re.compile(
-    rf"(?<!\w)(?P<m>{_MONTH})(?:{_GAP}(?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?!\w|[.,:]\d)(?:,?{_GAP}(?P<y>\d{{4}})(?!\w|[.,]\d))?"
+    rf"(?<!\w)(?P<m>{_MONTH})(?:{_GAP}(?P<d>\d{{1,2}})(?:st|nd|rd|th)?"
+    rf"(?P<to>(?:[–—-]|{_GAP}{_TO}{_GAP})(?P<e>\d{{1,2}})(?:st|nd|rd|th)?"
+    rf"(?![\w-]|[.,:]\d|{_GAP}{_MONTH}|[ ]?[ap]\.?m))?"
+    rf"(?!\w|[.,:]\d)(?:,?{_GAP}(?P<y>\d{{4}})(?!\w|[.,]\d))?"
     rf"|,?{_OF}(?P<y2>\d{{4}})(?!\w|[.,]\d))?"
 )
 
+_CHINESE_DAY = r"(?:\d{1,2}|[一二三四五六七八九十]{1,3})"
+
 CHINESE_DATE = re.compile(
-    r"(?:(?P<y>\d{2,4}|[〇零一二三四五六七八九]{4})年)?(?:(?P<m>\d{1,2}|[一二三四五六七八九十]{1,3})月(?:(?P<d>\d{1,2}|[一二三四五六七八九十]{1,3})[日号])?)?"
+    rf"(?:(?P<y>\d{{2,4}}|[〇零一二三四五六七八九]{{4}})年)?(?:(?P<m>{_CHINESE_DAY})月"
+    rf"(?:(?P<d>{_CHINESE_DAY})(?:[日号]?(?:至|到|から|[-–—~～])(?P<e>{_CHINESE_DAY}))?[日号])?)?"
 )
 
 NUMERIC_DATE = re.compile(
     r"(?<![\w./-])(?:(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?!(?!T\d)[\w/-]|\.\d)|(\d{1,2})([-/.])(\d{1,2})\6(\d{4}|\d{2})(?![\w/-]|\.\d))"
 )
 
-_BEFORE_CHRIST = r"(?:BCE?|B\.C\.(?:E\.)?|v\.[ \u00a0]?Chr\.|av\.[ \u00a0]?J\.-C\.|a\.[ \u00a0]?C\.)"
+_BEFORE_CHRIST = (
+    r"(?:BCE?|B\.C\.(?:E\.)?|v\.[ \u00a0]?Chr\.|(?:av\.|avant)[ \u00a0]?J\.-C\.|a\.[ \u00a0]?(?:d\.[ \u00a0]?)?C\.)"
+)
 
-ERA = re.compile(rf"(?<![\w.,])(\d{{1,5}})[{SPACES}](?:({_BEFORE_CHRIST})|(?:AD|CE|n\.[ \u00a0]?Chr\.))(?!\w)")
+_AFTER_CHRIST = (
+    r"(?:AD|A\.D\.|CE|C\.E\.|n\.[ \u00a0]?Chr\.|(?:apr?\.|après)[ \u00a0]?J\.-C\.|d\.[ \u00a0]?(?:d\.[ \u00a0]?)?C\.)"
+)
 
-ERA_BEFORE = re.compile(r"(?<!\w)AD[ ](\d{1,4})(?!\w)|(?:公元)?前(\d{1,4})年")
+ERA = re.compile(
+    rf"(?<![\w.,])(?:(?P<bc>\d{{1,5}})[{SPACES}]{_BEFORE_CHRIST}|(?P<ad>\d{{1,5}})[{SPACES}]{_AFTER_CHRIST})(?!\w)"
+)
+
+AD_BEFORE = re.compile(r"(?<!\w)(?:AD|A\.D\.)[ ](?P<ad>\d{1,4})(?!\w)")
+
+CHINESE_ERA = re.compile(r"(?:公元|紀元)?前(?P<bc>\d{1,4})年|(?:公元|西暦|西历)(?P<ad>\d{1,4})年")
+
+CENTURY_WORDS = ("centur", "siècle", "siglo", "jahrhundert", "世纪", "世紀", "सदी", "शताब्दी")
+
+CENTURY_WORD = re.compile("|".join(CENTURY_WORDS), re.IGNORECASE)
+
+LONGEST_CENTURY = 20
+"""Up to the end of its word."""
 
 CENTURY = re.compile(
     rf"(?<!\w)(?:(?P<n>\d{{1,2}})(?:st|nd|rd|th|\.|e|वीं)?[{SPACES}-]?(?:century|centuries|Jahrhunderts?|siècle|世纪|世紀|सदी|शताब्दी)"
@@ -142,10 +202,10 @@ CENTURY = re.compile(
     re.IGNORECASE,
 )
 
-DECADE = re.compile(
-    r"(?<![\w.,])([1-9]\d{2}0)(?:['’]?s|er)(?!\w)|(?<!\w)(?:les )?années[ \u00a0]([1-9]\d{2}0|\d0)(?!\w)"
-    r"|(\d{2,4})年代|años[ \u00a0]([1-9]\d{2}0|\d0)(?!\w)",
-    re.IGNORECASE,
+DECADE = re.compile(r"(?<![\w.,])([1-9]\d{2}0)(?:['’]?s|er)(?!\w)|(\d{2,4})年代", re.IGNORECASE)
+
+DECADE_BEFORE = re.compile(
+    r"(?<!\w)(?:les )?années[ \u00a0]([1-9]\d{2}0|\d0)(?!\w)|años[ \u00a0]([1-9]\d{2}0|\d0)(?!\w)", re.IGNORECASE
 )
 
 YEARS = re.compile(
@@ -153,7 +213,7 @@ YEARS = re.compile(
 )
 
 TIME = re.compile(
-    r"(?P<h3>\d{1,2})[点點時时](?:(?P<n4>\d{1,2})分)?(?!間|间)"
+    r"(?P<h3>\d{1,2})[点點時时](?:(?P<n4>\d{1,2})分|(?P<half>半))?(?!間|间)"
     rf"|(?<![\w.,])(?P<h2>\d{{1,2}})[{SPACES}]?h[{SPACES}]?(?P<n3>\d{{2}})(?![\w:/])"
     rf"|(?<![\w:.,])(?P<h>\d{{1,2}})(?:[:](?P<n>\d{{2}})(?::\d{{2}})?|[.](?P<n2>\d{{2}})(?=[{SPACES}]?(?:Uhr|[ap]\.?m)))?[{SPACES}]?(?P<x>[ap]\.m\.|[ap]m\b|uhr\b|o['’]clock\b|बजे)?(?![\w:]|[.,]\d)",
     re.IGNORECASE,
@@ -163,7 +223,7 @@ SCORE = re.compile(r"(?<![\w.,:/–-])(\d{1,3})[:](\d{1,2})(?![\w:]|[.,]\d)")
 
 _SYMBOL = r"US\$|A\$|C\$|[$€£¥₹₩₽]"
 
-_FIGURE = r"\d{1,18}(?:[.,٬٫'’\u202f\u00a0\u2009．，]\d{1,18}){0,8}[½⅓⅔¼¾⅕⅖⅗⅘⅙⅛⅜⅝⅞]?|[½⅓⅔¼¾⅕⅖⅗⅘⅙⅛⅜⅝⅞]"
+_FIGURE = r"\d{1,18}(?:(?:[.,٬٫'’\u202f\u00a0\u2009．，]|\{,\}|\\,)\d{1,18}){0,8}[½⅓⅔¼¾⅕⅖⅗⅘⅙⅛⅜⅝⅞]?|[½⅓⅔¼¾⅕⅖⅗⅘⅙⅛⅜⅝⅞]"
 
 _SPACED_FIGURE = r"\d{1,3}(?:[ \u00a0\u202f\u2009]\d{3}(?!\d)){1,6}(?:,\d{1,9})?"
 
@@ -186,15 +246,24 @@ def numbers(language: str) -> re.Pattern[str]:
     )
 
 
-DIGITS = re.compile(r"\d+|[½⅓⅔¼¾⅕⅖⅗⅘⅙⅛⅜⅝⅞]")
+DIGITS = re.compile(r"[\d½⅓⅔¼¾⅕⅖⅗⅘⅙⅛⅜⅝⅞](?:(?<=\d)\d+)?")
 
 TABLE_HEAD = re.compile(r"^\|[^\n]{1,400}\|[ \t]*\n(?=\|[ :|-]{3,400}\|?[ \t]*$)", re.MULTILINE)
 
-SHOUTED = re.compile(rf"^[^a-zà-ÿ\n{TAKEN}]{{0,200}}$", re.MULTILINE)
+SHOUTED = re.compile(rf"[^a-zà-ÿ{TAKEN}]{{1,200}}")
+"""A line without small letters."""
+
+LONG_WORD = re.compile(r"[^\W\d]{2,}")
 
 ITEM = re.compile(r"[-+•]|\d{1,3}[.)]")
 
 LOWER_WORD = re.compile(r"(?<![\w-])[^\W\d_]{2,60}(?![\w-])")
+
+AND_A_HALF = {
+    "en": re.compile(r"[ ]and[ ]a[ ]half(?![\w-])"),
+    "fr": re.compile(r"[ ]et[ ]demie?(?!\w)"),
+    "es": re.compile(r"[ ]y[ ]medi[oa](?!\w)"),
+}
 
 NEXT_FIGURE = re.compile(r"\d{1,4}(?![\d.,])")
 
@@ -221,9 +290,9 @@ FIRST_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*\.?")
 
 AFTER_WORD = re.compile(rf"(?:[{SPACES}\n\t&]+)")
 
-CAPITAL = re.compile(rf"(?<!\w)[{UPPER}]")
+ANY_CAPITAL = re.compile(rf"[{UPPER}]")
 
-TRAILING = re.compile(r"['’]s?$")
+CAPITAL = re.compile(rf"(?<!\w)[{UPPER}]")
 
 INITIALS_END = re.compile(rf"(?:\b[{UPPER}]\.){{2,}}$|\b(?:Jr|Sr|Inc|Ltd|Corp|Co)\.$")
 
@@ -240,6 +309,9 @@ def weekday_pattern(glued: bool) -> re.Pattern[str]:
     """Days of the week; `glued` for scripts that put no space between words."""
     words = _any(_in_both_cases(WEEKDAYS))
     return re.compile(words if glued else rf"(?<!\w){words}(?!\w)")
+
+
+LEADING_HEADS = frozenset(particle.split()[0] for particle in (*LEADING_PARTICLES, "von"))
 
 
 @lru_cache(maxsize=16)

@@ -313,6 +313,9 @@ dinar: dinars دينار
 UNITS: Mapping[str, str] = _table("""
 %: % percent per_cent prozent pct pour_cent por_ciento ％ ٪ 百分之 パーセント प्रतिशत بالمئة بالمائة
 %: في_المئة
+pp: percentage_point percentage_points percentage-point percentage-points percent_points pp prozentpunkt prozentpunkte
+pp: prozentpunkten %-punkte puntos_porcentuales 百分点 个百分点 個百分点
+bp: basis_point basis_points basis-point basis-points bps basispunkte basispunkten puntos_básicos
 ‰: ‰ per_mille
 °c: °c ℃ ° degrees grad degrés grados degrees_celsius degrés_celsius 度 درجة_مئوية درجة डिग्री
 °c: डिग्री_सेल्सियस

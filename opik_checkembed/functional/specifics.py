@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from functools import lru_cache
+from typing import Literal, NamedTuple
 
 from opik_checkembed.functional import specific_patterns as patterns
 from opik_checkembed.functional.quantities import (
@@ -22,12 +23,14 @@ from opik_checkembed.functional.quantities import (
     added,
     chinese_value,
     date_reading,
+    days_reading,
     german_numbers,
     is_count,
     month_of,
     number_value,
     number_words,
     numeric_dates,
+    phone_reading,
     quantity,
     roman_value,
     scaled,
@@ -45,6 +48,7 @@ from opik_checkembed.functional.specific_words import (
     DECIMAL_COMMA,
     DOUBTFUL_MONTHS,
     HONORIFICS,
+    MULTIPLIERS,
     NOUNS_IN_CAPITALS,
     ORDINARY_NOUNS,
     PARTICLES,
@@ -118,11 +122,13 @@ def folded(text: str) -> str:
             return " ".join(text.casefold().split())
     else:
         text = unicodedata.normalize("NFKD", text.replace("’", "'").replace("‑", "-"))
-        text = "".join(c for c in text if not unicodedata.combining(c) or c > "\u0600")
+        text = _ACCENTS.sub("", text)
     return " ".join(_POSSESSIVE.sub("", text.casefold()).split())
 
 
 _POSSESSIVE = re.compile(r"(?<=\w)'s\b|(?<=s)'(?!\w)")
+# Of Latin, Greek and Cyrillic letters; in Hebrew, Arabic and Indian scripts such marks are letters of their own.
+_ACCENTS = re.compile(f"[{''.join(chr(c) for c in range(0x300, 0x601) if unicodedata.combining(chr(c)))}]")
 
 
 def _in_no_word(text: str, start: int, end: int) -> bool:
@@ -134,7 +140,6 @@ def _in_no_word(text: str, start: int, end: int) -> bool:
 # --- the extraction -----------------------------------------------------------------------------------------
 
 _DOMAINS = (".com", ".org", ".net", ".io", ".dev", ".edu", ".gov")
-_CENTURIES = ("centur", "siècle", "siglo", "jahrhundert", "世纪", "世紀", "सदी", "शताब्दी")
 _CENTURY_WORDS = {"twenty-first": 21}
 _HALVES = {"下午": True, "午後": True, "晚上": True, "上午": False, "午前": False, "早上": False}
 
@@ -149,7 +154,9 @@ class _Extraction:
         self.left = text
         self._found: list[Specific] = []
         self._hidden: list[tuple[int, int]] = []
-        self._places: list[int] | None = None
+        self._words: frozenset[str] | None = None
+        self._figure_spans: list[tuple[int, int]] | None = None
+        self._capital_places: list[int] | None = None
 
     def found(self) -> list[Specific]:
         """All of them, in order."""
@@ -158,23 +165,26 @@ class _Extraction:
             (patterns.URL, ("://", "www.", *_DOMAINS), self._url),
             (patterns.EMAIL, "@", self._identifier),
             (patterns.CODE, "`", self._code),
-            (patterns.QUOTED, "“„«»「『《〈\"‘‚'", self._quoted),
-            (patterns.SNAKE, ("_", "()"), self._identifier),
         ):
             if any(hint in self.left for hint in hints):
                 self._each(pattern, read)
+        self._at((mark.start() for mark in patterns.QUOTE_MARK.finditer(self.left)), patterns.QUOTED, self._quoted)
+        if "_" in self.left or "()" in self.left:
+            self._each(patterns.SNAKE, self._identifier)
         self._dates()
         if self._figures():
             self._identifiers(latin)
-            if any(hint in self.left for hint in ("×10", "× 10", "x10", "x 10", "·10", "* 10", "*10", "10^", "e", "E")):
-                self._at_figures(patterns.SCIENTIFIC, self._scientific)
-            self._at_figures(patterns.SCORE, self._score)
+            self._at_figures(patterns.SCIENTIFIC, self._scientific)
+            if ":" in self.left:
+                self._at_figures(patterns.SCORE, self._score)
             self._at_figures(patterns.numbers(self.language), self._number)
-        self._each(patterns.MIXED, self._mixed)
+        self._mixed_case()
         self._number_words()
         self._settle()
-        self._weekdays()
-        self._settle()
+        if latin:
+            self._at(self._places(patterns.WEEKDAY_HEADS), patterns.weekday_pattern(False), self._weekday)
+        else:
+            self._each(patterns.weekday_pattern(True), self._weekday)
         if self.given_names is not None:
             for start, end in self.given_names:
                 self._take(start, end, "name", _named(self.text[start:end], short=latin))
@@ -189,41 +199,109 @@ class _Extraction:
 
     def _dates(self) -> None:
         lowered = self.left.casefold()
-        if any(hint in lowered for hint in _CENTURIES):
-            self._each(patterns.CENTURY, self._century)
-        if any(hint in lowered for hint in ("0s", "0's", "0’s", "0er", "années", "年代", "años")):
-            self._each(patterns.DECADE, self._decade)
-        if self._figures() and any(
-            hint in self.left for hint in ("BC", "B.C", "AD", "CE", "Chr", "J.-C", "a. C", "a.C", "前")
-        ):
-            self._each(patterns.ERA_BEFORE, self._era)
-            self._at_figures(patterns.ERA, self._era)
+        if any(hint in lowered for hint in patterns.CENTURY_WORDS):
+            ends = (match.end() for match in patterns.CENTURY_WORD.finditer(self.left))
+            self._at(self._before(ends, patterns.LONGEST_CENTURY), patterns.CENTURY, self._century)
+        if "années" in lowered or "años" in lowered:
+            self._each(patterns.DECADE_BEFORE, self._decade)
+        if any(hint in lowered for hint in ("0s", "0's", "0’s", "0er", "年代")):
+            self._at_figures(patterns.DECADE, self._decade)
+        if self._figures():
+            if any(hint in self.left for hint in ("AD ", "A.D. ")):
+                self._each(patterns.AD_BEFORE, self._era)
+            if any(hint in self.left for hint in ("前", "公元", "西暦", "西历")):
+                self._each(patterns.CHINESE_ERA, self._era)
+            if any(hint in self.left for hint in ("BC", "B.C", "AD", "A.D", "CE", "C.E", "Chr", ".-C", ". C", ".C")):
+                self._at_figures(patterns.ERA, self._era)
         if "年" in self.left or "月" in self.left:
             self._each(patterns.CHINESE_DATE, self._chinese_date)
         self._at_figures(patterns.DAY_FIRST, self._day_first)
-        self._each(patterns.MONTH_FIRST, self._month_first)
+        self._at(self._places(patterns.MONTH_HEADS), patterns.MONTH_FIRST, self._month_first)
         for pattern, read in ((patterns.NUMERIC_DATE, self._numeric_date), (patterns.TIME, self._time)):
             self._at_figures(pattern, read)
 
     def _identifiers(self, latin: bool) -> None:
         self._at_figures(patterns.VERSION, self._version, before="vV")
-        self._each(patterns.HASH, self._identifier)
-        self._at_figures(patterns.PHONE, self._phone, before="+")
+        if self._beside_figures("abcdef", "abcdef"):
+            self._each(patterns.HASH, self._identifier)
+        self._at_figures(patterns.PHONE, self._phone, before="+(")
         self._at_figures(patterns.YEARS, self._years)
-        self._each(patterns.MIXED, self._mixed)
-        self._each(patterns.DESIGNATION, self._designation)
+        self._mixed_case()
+        self._at(self._before(self._joints(), patterns.LONGEST_HEAD), patterns.DESIGNATION, self._designation)
         if latin:
-            self._each(patterns.NUMBERED_NAME, self._numbered_name)
+            self._at(self._capitals(), patterns.NUMBERED_NAME, self._numbered_name)
 
-    def _figures(self) -> list[int]:
-        """Where runs of digits begin: whatever begins with a figure is looked for there only."""
-        if self._places is None:
-            self._places = [match.start() for match in patterns.DIGITS.finditer(self.text)]
-        return self._places
+    def _mixed_case(self) -> None:
+        """iPhone: up to three small letters before a capital."""
+        humps = [match.start() for match in patterns.HUMP.finditer(self.left)]
+        self._at((hump - back for hump in humps for back in (3, 2, 1) if hump >= back), patterns.MIXED, self._mixed)
+
+    # Most places are no beginning of most patterns. What follows finds those that may be, once for several patterns.
+
+    def _figures(self) -> list[tuple[int, int]]:
+        """Where runs of digits are."""
+        if self._figure_spans is None:
+            self._figure_spans = [match.span() for match in patterns.DIGITS.finditer(self.text)]
+        return self._figure_spans
+
+    def _beside_figures(self, before: str, after: str) -> bool:
+        """Whether one of these characters stands right before a run of digits or right after one."""
+        text = self.text
+        return any(
+            (start and text[start - 1] in before) or (end < len(text) and text[end] in after)
+            for start, end in self._figures()
+        )
+
+    def _capitals(self) -> list[int]:
+        """Where capitals are, also within words: what stands before one may have been taken."""
+        if self._capital_places is None:
+            self._capital_places = [match.start() for match in patterns.ANY_CAPITAL.finditer(self.text)]
+        return self._capital_places
+
+    def _joints(self) -> Iterator[int]:
+        """Where figures follow letters, or letters and a hyphen, or a capital and a space, as in identifiers."""
+        text = self.left
+        for place, _ in self._figures():
+            last, before = text[place - 1 : place], text[max(0, place - 2) : place - 1]
+            if last.isalpha() or (last == "-" and before.isalpha()) or (last in {" ", "\u00a0"} and before.isupper()):
+                yield place
+
+    def _places(self, heads: frozenset[str]) -> list[int]:
+        """Where words with one of these beginnings are; see `patterns.heads`."""
+        if self._words is None:
+            self._words = frozenset(patterns.LETTERS.findall(self.left))
+        places = []
+        for word in heads & self._words:
+            at = self.left.find(word)
+            while at >= 0:
+                places.append(at)
+                at = self.left.find(word, at + len(word))
+        places.sort()
+        return places
+
+    def _before(self, ends: Iterable[int], reach: int) -> Iterator[int]:
+        """All places that are at most so far before these, in order and each once."""
+        last = 0
+        for end in ends:
+            yield from range(max(last, end - reach), end)
+            last = end
+
+    def _matches(self, places: Iterable[int], pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
+        """What matches at these places, which are in order and hold all where the pattern can match."""
+        done = 0
+        for place in places:
+            if place >= done and (match := pattern.match(self.left, place)) is not None:
+                yield match
+                done = match.end()
+
+    def _at(self, places: Iterable[int], pattern: re.Pattern[str], read: Callable[[re.Match[str]], None]) -> None:
+        for match in self._matches(places, pattern):
+            read(match)
+        self._settle()
 
     def _at_figures(self, pattern: re.Pattern[str], read: Callable[[re.Match[str]], None], before: str = "") -> None:
         done = 0
-        for place in self._figures():
+        for place, _ in self._figures():
             if place < done or self.left[place] == patterns.TAKEN:
                 continue
             match = None
@@ -293,8 +371,7 @@ class _Extraction:
 
     def _quoted(self, match: re.Match[str]) -> None:
         group = match.lastindex
-        if group is None:
-            return
+        assert group is not None  # every kind of quotation has one
         start, end = match.span(group)
         inner = self.left[start:end]
         if not any(c.isalnum() for c in inner):
@@ -313,12 +390,12 @@ class _Extraction:
         self._take(match.start(), match.end(), "identifier", _same(f"i:{text.casefold().removeprefix('v')}"))
 
     def _phone(self, match: re.Match[str]) -> None:
-        digits = [c for c in match[0] if c.isdigit()]
-        groups = re.split(r"\D+", match[0].strip("+ ("))
-        grouped_figure = all(len(group) == 3 for group in groups[1:]) and "-" not in match[0] and "+" not in match[0]
-        if len(digits) < 7 or grouped_figure:
-            return
-        self._take(match.start(), match.end(), "identifier", _same(f"i:{''.join(digits)}"))
+        written = match[0].replace("(0)", "")
+        digits = "".join(c for c in written if c.isdigit())
+        groups = re.split(r"\D+", written.strip("+ ("))
+        grouped_figure = all(len(group) == 3 for group in groups[1:]) and written[0] not in "+0(" and "-" not in written
+        if len(digits) >= 7 and not grouped_figure:
+            self._take(match.start(), match.end(), "identifier", phone_reading(digits, written[0] == "+"))
 
     def _designation(self, match: re.Match[str]) -> None:
         head = re.match(r"[^\W\d]+", match[0])
@@ -369,14 +446,23 @@ class _Extraction:
     # --- dates
 
     def _day_first(self, match: re.Match[str]) -> None:
-        self._worded_date(match, match["m"], match["d"], match["y"])
+        before = self.left[max(0, match.start() - 14) : match.start()].split()
+        if match["e"] and before and month_of(before[-1]) is not None:
+            return  # "May 3 to 5 June": the first day is another month's
+        self._worded_date(match, match["y"], match.end())
 
     def _month_first(self, match: re.Match[str]) -> None:
-        self._worded_date(match, match["m"], match["d"], match["y"] or match["y2"])
+        if match["e"] and int(match["d"]) >= int(match["e"]):
+            # "March 3–1": no days, but a score.
+            self._worded_date(match, None, match.start("to"))
+        else:
+            self._worded_date(match, match["y"] or match["y2"], match.end())
 
-    def _worded_date(self, match: re.Match[str], month: str, day: str | None, year: str | None) -> None:
+    def _worded_date(self, match: re.Match[str], year: str | None, end: int) -> None:
+        month, day = match["m"], match["d"]
+        last = match["e"] if match.end() == end else None
         word = month.rstrip(".").casefold()
-        start, end = match.span()
+        start = match.start()
         written = month[0].isupper() or not month[0].isascii() or self.language in {"fr", "es"}
         if day is None and year is None:
             before = self.left[max(0, start - 14) : start].split()
@@ -387,23 +473,29 @@ class _Extraction:
         elif not written and word in DOUBTFUL_MONTHS | SHORT_MONTHS:
             return
         date = Date(int(year) if year else None, month_of(word), int(day) if day else None)
-        if date.possible:
+        until = date if last is None else date._replace(day=int(last))
+        if date.possible and until.possible and (last is None or date < until):
             found = self.left[start:end].rstrip(" ,")
             if word not in SHORT_MONTHS:
                 found = found.rstrip(".")
-            self._take(start, start + len(found), "date", date_reading(date))
+            self._take(
+                start, start + len(found), "date", date_reading(date) if last is None else days_reading(date, until)
+            )
 
     def _chinese_date(self, match: re.Match[str]) -> None:
-        y, m, d = (
-            None if g is None else (int(g) if g.isdigit() else chinese_value(g)) for g in match.group("y", "m", "d")
+        y, m, d, last = (
+            None if g is None else (int(g) if g.isdigit() else chinese_value(g))
+            for g in match.group("y", "m", "d", "e")
         )
         if (y is None and d is None and m is not None) and self.left[match.end() : match.end() + 1] in "间":
             return
         if y is not None and y < 100 and m is None:
             return
         date = Date(y, m, d)
-        if any(date) and date.possible:
-            self._take(match.start(), match.end(), "date", date_reading(date))
+        until = date if last is None else date._replace(day=last)
+        if any(date) and date.possible and until.possible:
+            reading = date_reading(date) if last is None else days_reading(date, until)
+            self._take(match.start(), match.end(), "date", reading)
 
     def _numeric_date(self, match: re.Match[str]) -> None:
         groups = match.groups()
@@ -420,10 +512,11 @@ class _Extraction:
             self._take(match.start(), match.end(), "date", reading)
 
     def _era(self, match: re.Match[str]) -> None:
-        if match[2] is not None:
-            self._take(match.start(), match.end(), "date", _same(f"bc:{int(match[1] or match[2])}"))
+        year = match.groupdict()
+        if year.get("bc"):
+            self._take(match.start(), match.end(), "date", _same(f"bc:{int(year['bc'])}"))
         else:
-            self._take(match.start(), match.end(), "date", date_reading(Date(int(match[1]))))
+            self._take(match.start(), match.end(), "date", date_reading(Date(int(year["ad"]))))
 
     def _century(self, match: re.Match[str]) -> None:
         roman, word = match["r"] or match["r2"], (match["w"] or "").casefold()
@@ -461,7 +554,7 @@ class _Extraction:
         marker = match["x"].casefold() if match["x"] else half
         if minute is None and not marker and match["h3"] is None:
             return
-        hour_n, minute_n = int(hour), int(minute or 0)
+        hour_n, minute_n = int(hour), 30 if match["half"] else int(minute or 0)
         if hour_n > 24 or minute_n > 59:
             return
         afternoon = None
@@ -474,11 +567,10 @@ class _Extraction:
         # A full stop that ends the sentence still belongs to "a.m.".
         self._take(start - len(half), end, "date", time_reading(hour_n, minute_n, afternoon))
 
-    def _weekdays(self) -> None:
-        for match in patterns.weekday_pattern(self.language in WITHOUT_CAPITALS).finditer(self.left):
-            word = match[0]
-            if word[0].isupper() or self.language in {"fr", "es"} or not word[0].isascii():
-                self._take(match.start(), match.end(), "date", _same(f"weekday:{WEEKDAYS[word.casefold()]}"))
+    def _weekday(self, match: re.Match[str]) -> None:
+        word = match[0]
+        if word[0].isupper() or self.language in {"fr", "es"} or not word[0].isascii():
+            self._take(match.start(), match.end(), "date", _same(f"weekday:{WEEKDAYS[word.casefold()]}"))
 
     # --- patterns.numbers
 
@@ -488,10 +580,10 @@ class _Extraction:
     def _scientific(self, match: re.Match[str]) -> None:
         exponent = match["e"] or match["e2"] or match["e3"] or (match["s"] or "").translate(_SUPERSCRIPTS)
         value = number_value(match["a"] or "1", self.language)
-        if value is not None:
-            behind = suffix(self.left, match.end(), self.language, money=False)
-            reading = quantity(scaled(value, int(exponent.replace("−", "-"))), behind.unit)
-            self._take(match.start(), behind.end, "number", reading)
+        assert value is not None  # plain digits
+        behind = suffix(self.left, match.end(), self.language, money=False)
+        reading = quantity(scaled(value, int(exponent.replace("−", "-"))), behind.unit)
+        self._take(match.start(), behind.end, "number", reading)
 
     def _number(self, match: re.Match[str]) -> None:
         start, end, written = match.start(), match.end(), match["a"]
@@ -528,6 +620,8 @@ class _Extraction:
                 value, upper = scaled(value, behind.power), scaled(upper, behind.power)
                 self._take(start, behind.end, "number", quantity(f"{value}..{upper}", unit or behind.unit))
                 return
+        if match["dash"] is None and behind.end == end and (half := self._half(end)) is not None:
+            value, behind = added(value, "0.5"), suffix(self.left, half, self.language, money is not None)
         value = scaled(value, behind.power)
         end = behind.end
         # 3億5000万 is one number.
@@ -566,30 +660,43 @@ class _Extraction:
 
     def _number_words(self) -> None:
         if self.language == "de":
-            numbers = german_numbers()
-            for match in patterns.LOWER_WORD.finditer(self.left):
-                value = numbers.get(match[0].casefold())
-                if value is not None:
-                    self._worded(match.start(), match.end(), value)
+            for match in self._matches(self._places(patterns.number_heads("de")), patterns.LOWER_WORD):
+                if (worth := german_numbers().get(match[0].casefold())) is not None:
+                    self._worded(match.start(), match.end(), worth)
         elif self.language in {"zh", "ja"}:
             self._chinese_numerals()
         elif (pattern := number_words(self.language)) is not None:
-            for match in pattern.finditer(self.left):
+            for match in self._matches(self._places(patterns.number_heads(self.language)), pattern):
                 words = [_CONJOINED.sub("", word) for word in re.split(r"[\s-]+", match[0].casefold())]
                 # "Les Trois Mousquetaires": a capital in mid-sentence makes it a name.
                 halved = self.left[max(0, match.start() - 8) : match.start()].casefold().endswith(("half a ", "half "))
-                if halved or not is_count(words) or (match[0][0].isupper() and not self._opens(match.start())):
+                half = self._half(match.end())
+                counts = half is not None or is_count(words)
+                if halved or not counts or (match[0][0].isupper() and not self._opens(match.start())):
                     continue
                 value = words_value(words, self.language)
-                if value is not None:
-                    self._worded(match.start(), match.end(), value)
+                if value is None:
+                    continue
+                if half is None:
+                    self._worded(match.start(), match.end(), str(value))
+                else:
+                    # "Deux millions et demi": half of the million.
+                    scales = MULTIPLIERS[self.language] if len(words) > 1 else {}
+                    whole = scales.get(words[-1]) or scales.get(words[-1].removesuffix("s"), 1)
+                    self._worded(match.start(), half, added(str(value), str(whole / 2)))
 
-    def _worded(self, start: int, end: int, value: int) -> None:
+    def _half(self, end: int) -> int | None:
+        """Where "and a half" ends that stands here."""
+        pattern = patterns.AND_A_HALF.get(self.language)
+        match = None if pattern is None else pattern.match(self.left, end)
+        return None if match is None else match.end()
+
+    def _worded(self, start: int, end: int, value: str) -> None:
         behind = suffix(self.left, end, self.language, money=False)
         if behind.power or (behind.unit is not None and self.left[end : end + 1] in SPACES):
-            self._take(start, behind.end, "number", quantity(scaled(str(value), behind.power), behind.unit))
+            self._take(start, behind.end, "number", quantity(scaled(value, behind.power), behind.unit))
         else:
-            self._take(start, end, "number", quantity(str(value), None))
+            self._take(start, end, "number", quantity(value, None))
 
     def _chinese_numerals(self) -> None:
         self._each(patterns.CHINESE_FRACTION, self._chinese_fraction)
@@ -609,8 +716,8 @@ class _Extraction:
 
     def _chinese_fraction(self, match: re.Match[str]) -> None:
         below, above = (number_value(g, "zh") if g[0].isdigit() else str(chinese_value(g)) for g in match.groups())
-        if above is None or below is None:
-            return
+        assert above is not None  # plain digits
+        assert below is not None
         reading = quantity(above, "%") if below == "100" else quantity(f"{above}/{below}", None)
         self._take(match.start(), match.end(), "number", reading)
 
@@ -620,88 +727,58 @@ class _Extraction:
         self._take(match.start(), match.end(), "name", _named(match[0], short=False))
 
     def _names(self) -> None:
-        for pattern in (patterns.TABLE_HEAD, patterns.SHOUTED):
-            for match in list(pattern.finditer(self.left)):
-                if pattern is patterns.TABLE_HEAD or len(re.findall(r"[^\W\d]{2,}", match[0])) > 1:
-                    self._hide_letters(match.start(), match.end())
+        self._hide_letters()
         runs = [
-            run for match in patterns.runs(self.language).finditer(self.left) if (run := self._run(match)) is not None
+            run
+            for match in self._matches(self._name_places(), patterns.runs(self.language))
+            if (run := self._run(match)) is not None
         ]
         # What is a name in the middle of a sentence is one at the beginning as well.
-        named = [(start, end, doubtful, words_of(self.text[start:end])) for start, end, doubtful in runs]
+        named = [(start, end, doubtful, _words_of_name(self.text[start:end])) for start, end, doubtful in runs]
         known = {word for *_, doubtful, words in named if not doubtful for word in words.split()}
         for start, end, doubtful, words in named:
             if not doubtful or words in known:
                 self._take(start, end, "name", _named(self.text[start:end], short=True))
 
-    def _hide_letters(self, start: int, end: int) -> None:
-        piece = "".join(patterns.TAKEN if c.isalpha() else c for c in self.left[start:end])
-        self.left = f"{self.left[:start]}{piece}{self.left[end:]}"
+    def _name_places(self) -> list[int]:
+        """Where names may begin: at capitals, at an elided article before one (d'Albert), at a leading particle."""
+        places = set(self._places(patterns.LEADING_HEADS))
+        for place in self._capitals():
+            places.add(place - 2 if place > 1 and self.left[place - 1] in "'’" else place)
+        return sorted(places)
+
+    def _hide_letters(self) -> None:
+        """Capitals say nothing in the heads of tables, nor in lines that have no small letters."""
+        if "|" in self.left:
+            self.left = patterns.TABLE_HEAD.sub(lambda head: _without_letters(head[0]), self.left)
+        self.left = "\n".join(
+            _without_letters(line)
+            if patterns.SHOUTED.fullmatch(line) and len(patterns.LONG_WORD.findall(line)) > 1
+            else line
+            for line in self.left.split("\n")
+        )
 
     def _run(self, match: re.Match[str]) -> tuple[int, int, bool] | None:
         """Where the name in a run of capitalised words is, and whether it may be an ordinary word."""
-        start, end = match.span()
-        starters = STARTERS.get(self.language, ())
-        if match[0].casefold() in starters and not match[0][1:].isupper():
+        written = match[0]
+        if not written[1:].isupper() and written.casefold() in STARTERS.get(self.language, ()):
             return None
-        opens = self._opens(start)
-        lowered = match["lead"]
-        while lowered is None:
-            head = patterns.FIRST_WORD.match(self.left, start, end)
-            if head is None:
-                return None
-            word = head[0].rstrip(".").casefold()
-            elided = patterns.ELIDED.match(self.left, start, end) if self.language == "fr" else None
-            if elided is not None:
-                start, opens = elided.end(), False
-                continue
-            honorific = (
-                word in HONORIFICS and (head[0].endswith(".") or word in {"mr", "mrs", "ms", "dr"}) and len(word) > 1
-            )
-            dropped = (
-                word in starters
-                and not head[0].endswith(".")
-                and not (head[0].isupper() and len(word) > 1 and not opens)
-            )
-            if not (honorific or dropped):
-                break
-            rest = patterns.AFTER_WORD.match(self.left, head.end(), end)
-            if rest is None or rest.end() >= end:
-                return None
-            start = rest.end()
-            # What follows a dropped word does not begin the sentence, so its capital says something.
-            opens = False
-            if not (self.left[start].isupper() or self.left[start] in "dDlL"):
-                # "The state of Utah": what is left begins with a particle.
-                capital = patterns.CAPITAL.search(self.left, start, end)
-                if capital is None:
-                    return None
-                start = capital.start()
-        name = self.left[start:end]
-        possessive = patterns.TRAILING.search(name)
-        if possessive is not None:
-            end -= len(possessive[0])
-        name = self.left[start:end]
-        if name.endswith(".") and not patterns.INITIALS_END.search(name):
-            end, name = end - 1, name[:-1]
-        words = name.split()
-        if not words or name in {"I", "O", "A"} or not any(c.isalpha() for c in name):
+        opens = self._opens(match.start())
+        trimmed = _trimmed(written, self.language, opens, match["lead"] is not None)
+        if trimmed is None:
             return None
-        if len(words) > 1 or lowered is not None:
+        start, end = match.start() + trimmed.start, match.start() + trimmed.end
+        if trimmed.certain:
             return start, end, False
-        word = words[0]
+        word, opens = written[trimmed.start : trimmed.end], trimmed.opens
         if len(word) == 1 or (month_of(word) is not None and word.casefold() not in DOUBTFUL_MONTHS):
             return None
-        inner = any(c.isupper() for c in word[1:])
+        inner = not word[1:].islower() and any(c.isupper() for c in word[1:])
         if self.language in NOUNS_IN_CAPITALS and not inner:
             before = self.left[max(0, start - 12) : start].split()
             placed = bool(before) and before[-1].casefold() in BEFORE_PLACES and not opens
             return (start, end, not placed)
-        if (
-            not opens
-            or inner
-            or (possessive is not None and len(possessive[0]) > 1 and word.casefold() not in ORDINARY_NOUNS)
-        ):
+        if not opens or inner or (trimmed.possessive and word.casefold() not in ORDINARY_NOUNS):
             return start, end, False
         alone = start == 0 and not self.text[end:].strip(" .!?'’s")
         # "Python 3.12": what a version follows is no ordinary word.
@@ -717,9 +794,11 @@ class _Extraction:
     def _is_an_entry(self, start: int, end: int) -> bool:
         """Whether this is all that an item of a list or a cell of a table holds."""
         line = self.left.rfind("\n", max(0, start - 80), start) + 1
-        before, after = self.left[line:start].strip(" \t*_"), self.left[end:].lstrip(" \t*_")[:1]
-        listed = patterns.ITEM.fullmatch(before) is not None and after in {"", "\n"}
-        return listed or (before.endswith("|") and after == "|")
+        before = self.left[line:start].strip(" \t*_")
+        while self.left[end : end + 1] in _MARKUP:
+            end += 1
+        after = self.left[end : end + 1]
+        return after == "|" if before.endswith("|") else after in {"", "\n"} and bool(patterns.ITEM.fullmatch(before))
 
     def _begins_a_sentence_as_name(self, word: str, end: int) -> bool:
         if self.language != "en":
@@ -736,18 +815,87 @@ class _Extraction:
 
     def _opens(self, start: int) -> bool:
         """Whether a sentence, a line or a cell begins here."""
-        at = start - 1
-        while at >= 0 and self.left[at] in " \t\u00a0*_#>-+•|([“\"'‘¿¡":
+        text, at = self.left, start - 1
+        while at >= 0 and text[at] in " \t\u00a0*_#>-+•|([“\"'‘¿¡":
             at -= 1
-        if at < 0 or self.left[at] in "\n.!?:;…。！？":
-            if at >= 0 and self.left[at] == ".":
-                word = re.search(r"(\w+)\.$", self.left[max(0, at - 12) : at + 1])
-                return word is None or word[1].casefold() not in HONORIFICS | ABBREVIATIONS
+        if at < 0 or text[at] in "\n!?:;…。！？)]":
             return True
-        if self.left[at] in ")]" or unicodedata.category(self.left[at]) == "So":
-            return True
-        digits = re.search(r"(?:^|\n)[ \t]*\d{1,3}[.)]$", self.left[max(0, at - 8) : at + 1])
-        return digits is not None
+        if text[at] == ".":
+            word = re.search(r"(\w+)\.$", text[max(0, at - 12) : at + 1])
+            return word is None or word[1].casefold() not in _DOTTED_WORDS
+        return unicodedata.category(text[at]) == "So"
+
+
+def _without_letters(text: str) -> str:
+    return "".join(patterns.TAKEN if c.isalpha() else c for c in text)
+
+
+_DOTTED_WORDS = HONORIFICS | ABBREVIATIONS
+_MARKUP = frozenset(" \t*_")
+
+
+class _Trimmed(NamedTuple):
+    """Where the name in a run of capitalised words is, counted from the run's beginning.
+
+    Attributes:
+        start: Where it begins.
+        end: Where it ends.
+        certain: Whether it is a name wherever it stands.
+        opens: Whether its capital may be a sentence's.
+        possessive: Whether an "'s" followed.
+    """
+
+    start: int
+    end: int
+    certain: bool
+    opens: bool
+    possessive: bool
+
+
+@lru_cache(maxsize=4096)
+def _trimmed(run: str, language: str, opens: bool, led: bool) -> _Trimmed | None:
+    """A run without the ordinary words at its head and what ends it (a possessive, a full stop); None if none is left.
+
+    `led` says that it begins with a small word that belongs to it.
+    """
+    start, end = 0, len(run)
+    starters = STARTERS.get(language, ())
+    while not led:
+        head = patterns.FIRST_WORD.match(run, start)
+        assert head is not None  # what is left of a run begins with a letter
+        word = head[0].rstrip(".").casefold()
+        elided = patterns.ELIDED.match(run, start) if language == "fr" else None
+        if elided is not None:
+            start, opens = elided.end(), False
+            continue
+        honorific = (
+            word in HONORIFICS and (head[0].endswith(".") or word in {"mr", "mrs", "ms", "dr"}) and len(word) > 1
+        )
+        dropped = (
+            word in starters and not head[0].endswith(".") and not (head[0].isupper() and len(word) > 1 and not opens)
+        )
+        if not (honorific or dropped):
+            break
+        rest = patterns.AFTER_WORD.match(run, head.end())
+        if rest is None or rest.end() == end:
+            return None
+        start = rest.end()
+        # What follows a dropped word does not begin the sentence, so its capital says something.
+        opens = False
+        if not (run[start].isupper() or run[start] in "dDlL"):
+            # "The state of Utah": what is left begins with a particle.
+            capital = patterns.CAPITAL.search(run, start)
+            assert capital is not None  # a particle joins two words with capitals
+            start = capital.start()
+    name = run[start:end]
+    possessive = name.endswith(("'s", "’s"))
+    if possessive:
+        name = name[:-2]
+    if name.endswith(".") and not patterns.INITIALS_END.search(name):
+        name = name[:-1]
+    if name in {"I", "O", "A"}:
+        return None
+    return _Trimmed(start, start + len(name), led or len(name.split()) > 1, opens, possessive)
 
 
 def _same(key: str) -> Reading:
@@ -775,6 +923,11 @@ _DOTTED = re.compile(r"\b(?:[^\W\d_]\.){2,}(?:[^\W\d_]\b)?")
 _WORD = re.compile(r"[^\W_]+")
 
 
+# Names recur, above all across samples of one answer.
+_words_of_name = lru_cache(maxsize=4096)(words_of)
+
+
+@lru_cache(maxsize=4096)
 def _named(text: str, *, short: bool) -> Reading:
     """A name's reading: its last words alone support it, and so do its initials; it states them only weakly.
 
@@ -782,7 +935,7 @@ def _named(text: str, *, short: bool) -> Reading:
     where that stands for somebody of that last name: the first name of two says nothing of the one alone. A middle name
     may be left out. "New Mexico" has no short form.
     """
-    words = words_of(text)
+    words = _words_of_name(text)
     # Only the whole name is looked for without its capitals, and none so short that it may be a word ("US").
     in_capitals = text.replace(".", "").isupper()
     plain = frozenset() if in_capitals and len(words) < 3 else frozenset({f"w:{words}"})

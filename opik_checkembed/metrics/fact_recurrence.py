@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
@@ -32,12 +33,13 @@ class FactRecurrenceMetric(SelfCheckMetric):
     by rules, and each one's support is the share of samples that hold an equal one: 3 May 1820 is May 3, 1820; $3.5m is
     3.5 million dollars; "Curie" supports "Marie Curie". What the question already says is no evidence and is left out.
     A sentence scores 1 minus the geometric mean of its supports, or 1 minus the smallest; the answer scores the mean of
-    its sentences, each weighted with the number of its specifics, or the worst sentence.
+    its sentences, or the worst one. In the mean a sentence of n specifics weighs log(1 + n): more of them say more, but
+    they stand and fall together.
 
     No model, microseconds, and it says what to look at: the evidence holds for each specific its span, its support, the
     samples that hold it, and what the others say instead.
 
-    An answer without specifics (why honeybees sleep) cannot be judged this way: it is `scoring_failed` and says so, and
+    An answer without specifics (how a starfish moves) cannot be judged this way: it is `scoring_failed` and says so;
     single sentences without any are left out and counted. A model that repeats the same wrong fact is consistent.
 
     Languages: English, German, French and Spanish in full; numbers, dates, quotations and words in Latin letters in
@@ -105,9 +107,8 @@ class FactRecurrenceMetric(SelfCheckMetric):
         )
         known = sum(of.known for of in found)
         notes = [f"{known} specifics were left out because the question says them"] if known else []
-        return Checked(
-            tuple(map(_scored, sentences, found, [output] * len(found), [samples] * len(found))), tuple(notes)
-        )
+        scored = tuple(map(_scored, sentences, found, [output] * len(found), [samples] * len(found)))
+        return Checked(scored, (*_least(found), *notes))
 
     def why(self, worst: SentenceScore) -> str:
         """The specific with the least support, and what the samples say instead."""
@@ -116,6 +117,16 @@ class FactRecurrenceMetric(SelfCheckMetric):
     def _facts(self, text: str, sentences: Sequence[Sentence]) -> TextFacts:
         names = None if self.entities is None else self.entities.names(text)
         return text_facts(text, self.language, [(s.start, s.end) for s in sentences], names=names)
+
+
+def _least(found: Sequence[SentenceFacts]) -> list[str]:
+    """The specific with the least support, where it stands outside the sentence that scores worst."""
+    scored = [(of.score, place, of.worst) for place, of in enumerate(found, 1) if of.score is not None and of.worst]
+    if not scored:
+        return []
+    _, _, told = max(scored, key=lambda one: one[0])
+    _, place, least = min(scored, key=lambda one: one[2].support)
+    return [f"least of all came back {least} (sentence {place})"] if least.support < told.support else []
 
 
 def _scored(sentence: Sentence, found: SentenceFacts, output: str, samples: Sequence[str]) -> SentenceScore:
@@ -139,7 +150,7 @@ def _scored(sentence: Sentence, found: SentenceFacts, output: str, samples: Sequ
         against=_passage(against, found, samples),
         support=_passage(support, found, samples),
         detail=detail,
-        weight=len(found.facts),
+        weight=math.log1p(len(found.facts)),
     )
 
 

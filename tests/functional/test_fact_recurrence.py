@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import time
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -66,6 +68,34 @@ def test_the_floor_keeps_one_missing_fact_from_deciding_alone(floor: float, scor
     assert found.score == pytest.approx(score)
     (least,) = fact_recurrence(facts("It was in Oslo in 1898."), samples, combine="min")
     assert least.score == 1
+
+
+def test_a_date_counts_as_itself_and_as_its_year() -> None:
+    samples = [
+        facts(text) for text in ("She was born on 7 May 1867.", "Born on 9 May 1867.", "In 1867.", "In May 1901.")
+    ]
+    (found,) = fact_recurrence(facts("She was born on 7 May 1867 in Oslo."), samples)
+
+    date, place = found.facts
+    assert (date.support, date.year, place.year) == (0.25, 3, None)
+    # A quarter for the date, three quarters for the year, the floor for Oslo.
+    assert found.score == pytest.approx(1 - (0.25 * 0.75 * 0.05) ** (1 / 3))
+    assert str(date) == '"7 May 1867" in 1 of 4 samples, its year in 3; others say 9 May 1867 (1)'
+    assert date.to_dict()["year"] == 3
+    (least,) = fact_recurrence(facts("She was born on 7 May 1867."), samples, combine="min")
+    assert least.score == 0.75
+
+
+@pytest.mark.parametrize("text", ["1867", "from 1867 to 1869", "on 7 May", "in the 1860s", "1867 people"])
+def test_what_names_no_date_within_one_year_counts_once(text: str) -> None:
+    (found,) = fact_recurrence(facts(f"It was {text}."), [facts("It was in 1867."), facts(f"It was {text}.")])
+    assert [fact.year for fact in found.facts] == [None]
+
+
+def test_a_year_that_no_sample_has_without_the_date_is_not_told() -> None:
+    (found,) = fact_recurrence(facts("Born on 7 May 1867."), [facts("On 7 May 1867."), facts("In 1901.")])
+    assert str(found.worst) == '"7 May 1867" in 1 of 2 samples'
+    assert found.score == pytest.approx(0.5)
 
 
 def test_what_the_question_says_is_left_out() -> None:
@@ -211,3 +241,29 @@ def test_a_text_supports_itself(said: list[str]) -> None:
     text = facts(f"They said {' '.join(said)}")
     for of in fact_recurrence(text, [text, text]):
         assert of.score in {None, 0.0}
+
+
+HOSTILE = {
+    "the same two names again and again": lambda n: "We met Marie Curie and then Curie. " * n,
+    "a short name that ends very many": lambda n: " ".join(f"We met A{i}a Curie and Curie." for i in range(n)),
+    "one sentence full of amounts": lambda n: "They are " + ", ".join(f"{i} km" for i in range(n)) + ".",
+    "no word twice": lambda n: " ".join(f"It was word{i}x other{i}y in 18{i % 100:02d}." for i in range(n)),
+    "titles of many words": lambda n: " ".join(f"I read 'A long title of nine words number {i}'." for i in range(n)),
+}
+
+
+@pytest.mark.parametrize("make", HOSTILE.values(), ids=HOSTILE)
+def test_time_grows_with_the_text_and_not_with_its_square(make: Callable[[int], str]) -> None:
+    def seconds(size: int) -> float:
+        output, sample = facts(make(size)), facts(make(size).replace("18", "19").replace("km", "kg"))
+        best = math.inf
+        for _ in range(3):
+            # What a text has told once it keeps, so each round reads fresh ones.
+            ours, theirs = (TextFacts(one.text, one.specifics, one.sentences) for one in (output, sample))
+            started = time.process_time()
+            fact_recurrence(ours, [theirs, theirs])
+            best = min(best, time.process_time() - started)
+        return best
+
+    # Sixteen times the time for four times the text would be the square.
+    assert seconds(800) < 9 * seconds(200)

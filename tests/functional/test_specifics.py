@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from opik_checkembed.functional.fact_recurrence import TextFacts
+from opik_checkembed.functional.quantities import number_value, suffix, words_value
 from opik_checkembed.functional.specifics import Specific, folded, specifics, words_of
 
 
@@ -86,7 +88,54 @@ def only(text: str, language: str = "en") -> Specific:
         ("en", "12/11/10 and 2024-02-29T10:00", ["12/11/10", "2024-02-29", "T10"]),
         ("fr", "au XVe siècle, lundi à 14 h 05", ["XVe siècle", "lundi", "14 h 05"]),
         ("zh", "下午3点和1998年3月2日，公元前44年", ["下午3点", "1998年3月2日", "公元前44年"]),
+        ("en", "A.D. 79 or 79 CE; 44 B.C.E., May 3 to 5 June", ["A.D. 79", "79 CE", "44 B.C.E.", "May 3", "5 June"]),
+        ("en", "on 3rd to 5th May, May 3–5, 1820 or March 3–1", ["3rd to 5th May", "May 3–5, 1820", "March 3", "–1"]),
+        ("en", "on 5-3 May and May 3-15:00", ["5", "3 May", "May 3", "15:00"]),
+        ("de", "vom 3. bis 5. Mai 1820, 79 n. Chr.", ["3. bis 5. Mai 1820", "79 n. Chr."]),
+        ("fr", "du 3 au 5 mai 1820, 79 apr. J.-C.", ["3 au 5 mai 1820", "79 apr. J.-C."]),
+        ("es", "del 3 al 5 de mayo de 1820, 79 d. C.", ["3 al 5 de mayo de 1820", "79 d. C."]),
+        ("zh", "1998年5月3日至5日，公元79年下午3点半", ["1998年5月3日至5日", "公元79年", "下午3点半"]),
+        ("ja", "5月3日から5日、紀元前44年の午後3時半", ["5月3日から5日", "紀元前44年", "午後3時半"]),
+        # Halves.
+        (
+            "en",
+            "two and a half million, one and a half hours, two and half",
+            ["two and a half million", "one and a half hours", "two"],
+        ),
+        ("fr", "2 et demi et deux millions et demi", ["2 et demi", "deux millions et demi"]),
+        (
+            "de",
+            "zweieinhalb Millionen, anderthalb Jahre, dreißig",
+            ["zweieinhalb Millionen", "anderthalb Jahre", "dreißig"],
+        ),
+        ("en", r"1{,}000 or 10\,000", ["1{,}000", r"10\,000"]),
+        # Telephone numbers.
+        (
+            "en",
+            "(555) 010-9999, +1 (555) 010-9999, 1-555-010-9999",
+            ["(555) 010-9999", "+1 (555) 010-9999", "1-555-010-9999"],
+        ),
+        (
+            "de",
+            "(030) 901820, 0049 30 901820, +49 (0)30 901820",
+            ["(030) 901820", "0049 30 901820", "+49 (0)30 901820"],
+        ),
+        ("fr", "soit 12 345 678", ["12 345 678"]),
+        ("en", "5 k, 1990-80, 1990–1985, 25:99, 5 à 7", ["5", "1990-80", "1990–1985", "25:99", "5", "7"]),
+        ("en", "6.02×10^23, 1e5 or 3×10⁻⁴ m", ["6.02×10^23", "1e5", "3×10⁻⁴ m"]),
+        ("en", "May-20, From-10, USD 45, AC 30 km", ["20", "10", "USD 45", "AC", "30 km"]),
+        ("en", "10.11.12, 99/99/2020, at 12:30 am", ["10.11.12", "99", "99", "2020", "12:30 am"]),
+        ("en", "the twentieth century, another century, sunday, 5 may", ["twentieth century", "5"]),
+        ("en", "We met Capt. yesterday: type O, twenty thirty", ["Capt"]),
+        ("fr", "les années 1990, XXe siècle, 12 34 56", ["les années 1990", "XXe siècle", "12", "34", "56"]),
+        ("fr", "soixante-dix, vingt-trente", ["soixante-dix"]),
+        ("de", "1.234.567 Euro, zweiж", ["1.234.567 Euro"]),
+        ("zh", "3月间，98年，13月40日", ["3", "98", "13", "40"]),
+        ("zh", "三分之二，百分之五十，万一，他一三", ["三分之二", "百分之五十"]),
+        ("ja", "3億5000万円", ["3億5000万円"]),
+        ("xx", "two 3", ["3"]),
         # Quotations, codes, addresses.
+        ("en", "“—” `42` and `foo`", ["42", "foo"]),
         ("en", "“The ‘Great’ Gatsby”, 'a return' and \"Emma.\"", ["The ‘Great’ Gatsby", "a return", "Emma"]),
         (
             "en",
@@ -115,6 +164,38 @@ def test_specifics_and_their_borders(language: str, text: str, expected: list[st
         ("de", "1.234", "1234"),
         ("hi", "१२३", "123"),
         ("zh", "三万五千米", "35000米"),
+        ("en", "+49 30 901820", "+49 30 9018 20"),
+        ("en", "+49 30 901820", "0049 (0)30 901820"),
+        ("en", "+1 (555) 010-9999", "1-555-010-9999"),
+        ("de", "(030) 901820", "030/901820"),
+        ("en", "44 BC", "44 B.C.E."),
+        ("en", "AD 79", "79 CE"),
+        ("en", "A.D. 79", "79 A.D."),
+        ("de", "44 v. Chr.", "44 v.Chr."),
+        ("fr", "44 av. J.-C.", "44 avant J.-C."),
+        ("es", "44 a. C.", "44 a.C."),
+        ("zh", "下午3点半", "15:30"),
+        ("ja", "午後3時半", "15:30"),
+        ("en", "two and a half million", "2.5 million"),
+        ("en", "2 and a half hours", "2.5 h"),
+        ("fr", "deux millions et demi", "2 500 000"),
+        ("es", "dos millones y medio", "2,5 millones"),
+        ("de", "dreißig", "30"),
+        ("de", "zweieinhalb Jahre", "2,5 Jahre"),
+        ("en", "3-5 May 1820", "May 3 to 5, 1820"),
+        ("en", "3rd to 5th May", "May 3–5"),
+        ("de", "3. bis 5. Mai 1820", "3.–5. Mai 1820"),
+        ("zh", "5月3日至5日", "5月3-5日"),
+        ("en", "1{,}000", "1,000"),
+        ("en", r"10\,000", "10,000"),
+        ("en", "6.02×10^23", "602e21"),
+        ("en", "12:30 am", "00:30"),
+        ("en", "twentieth century", "20th century"),
+        ("es", "siglo XX", "20th century"),
+        ("zh", "一九三六", "1936"),
+        ("zh", "百分之五十", "50%"),
+        ("ja", "3億5000万円", "350000000円"),
+        ("en", "`foo`", "`foo`"),
     ],
 )
 def test_equal_specifics_support_each_other(language: str, a: str, b: str) -> None:
@@ -134,6 +215,11 @@ def test_equal_specifics_support_each_other(language: str, a: str, b: str) -> No
         ("1820s", "1820"),
         ("3–1", "1–3"),
         ("RFC 2616", "RFC 2617"),
+        ("+49 30 901820", "+43 30 901820"),
+        ("44 BC", "AD 44"),
+        ("3-5 May 1820", "3-6 May 1820"),
+        ("3-5 May 1820", "4 May 1820"),
+        ("two and a half million", "two million"),
     ],
 )
 def test_different_specifics_do_not(a: str, b: str) -> None:
@@ -148,6 +234,33 @@ def test_a_date_supports_its_parts_and_not_the_other_way_round() -> None:
     assert month.supported_by(full)
     assert not full.supported_by(year)
     assert not month.supported_by(year)
+
+
+def test_days_from_one_to_another_state_both_and_need_both() -> None:
+    days, without_year = only("3-5 May 1820"), only("May 3–5")
+    for part in ("3 May 1820", "5 May 1820", "May 1820", "1820"):
+        assert only(part).supported_by(days)
+        assert not days.supported_by(only(part))
+    assert without_year.supported_by(days)
+    assert not days.supported_by(without_year)
+    both = TextFacts("3 May 1820 and 5 May 1820", tuple(specifics("3 May 1820 and 5 May 1820")))
+    assert both.holds(days.needs)
+
+
+@pytest.mark.parametrize(
+    ("full", "national"),
+    [
+        ("+1 (555) 010-9999", "555-010-9999"),
+        ("+1 (555) 010-9999", "(555) 010-9999"),
+        ("+49 30 901820", "030 901820"),
+        ("+7 495 123-45-67", "495 123-45-67"),
+        ("+353 21 234 5678", "021 234 5678"),
+    ],
+)
+def test_a_telephone_number_with_its_country_supports_the_one_without(full: str, national: str) -> None:
+    long, short = only(full), only(national)
+    assert short.supported_by(long)
+    assert not long.supported_by(short)
 
 
 def test_an_open_date_is_supported_by_itself_and_by_either_reading() -> None:
@@ -171,6 +284,20 @@ def test_given_names_take_the_place_of_those_of_rules() -> None:
     # One that covers a date is left out.
     assert [one.text for one in specifics(text, names=[(19, 33)])] == ["1867"]
     assert [one.text for one in specifics("ソニーは1867年", "ja", names=[(0, 3)])] == ["ソニー", "1867年"]
+
+
+def test_what_is_no_number_has_no_value() -> None:
+    assert number_value("1.2,3.4", "en") is None
+    assert words_value(["two", "cats"], "en") is None
+    assert words_value(["twenty", "thirty"], "en") is None
+
+
+def test_what_stands_behind_a_figure() -> None:
+    assert suffix("3 million km", 1, "en", money=False) == (12, 6, "km")
+    assert suffix("3 million km", 1, "en", money=True) == (9, 6, None)
+    assert suffix("3万亿亿元", 1, "zh", money=False) == (5, 20, "cny")
+    assert suffix("3万亿亿亿元", 1, "zh", money=False) == (5, 28, None)  # three words at most
+    assert suffix("3 cats", 1, "en", money=False) == (1, 0, None)
 
 
 def test_folding_and_words() -> None:
@@ -247,6 +374,16 @@ def test_whatever_the_text_spans_are_its_own_and_do_not_overlap(text: str, langu
         "1/",
         "1–",
         "Dr. ",
+        "AB CD\n",
+        "Aa.\n",
+        "- Aa ",
+        "1 to ",
+        "1{,}",
+        "(01) ",
+        "+1 (",
+        "a1A",
+        "centur",
+        "two and a half ",
     ],
 )
 @pytest.mark.parametrize("language", ["fr", "ja"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -29,17 +30,18 @@ def scored(output: Any = OUTPUT, samples: Any = SAMPLES, metric: dict[str, Any] 
     return result
 
 
-def test_the_value_is_the_mean_weighted_with_the_facts() -> None:
+def test_the_value_is_the_mean_weighted_with_the_logarithm_of_the_facts() -> None:
     # Ada Lovelace 3 of 4, London 4 of 4, 1815 3 of 4; 1898 1 of 4.
     first, third = 1 - (0.75 * 0.75) ** (1 / 3), 0.75
     result = scored()
 
-    assert result.value == pytest.approx((3 * first + third) / 4)
+    # Three facts weigh log 4, twice as much as one, log 2.
+    assert result.value == pytest.approx((2 * first + third) / 3)
     sentences = result.metadata["evidence"]["sentences"]
     assert [one["score"] for one in sentences] == [pytest.approx(first), None, pytest.approx(third)]
-    assert [one["weight"] for one in sentences] == [3, 1, 1]
+    assert [one["weight"] for one in sentences] == pytest.approx([math.log(4), 1, math.log(2)])
     assert scored(metric={"aggregate": "max"}).value == pytest.approx(third)
-    assert scored(metric={"combine": "min"}).value == pytest.approx((3 * 0.25 + 0.75) / 4)
+    assert scored(metric={"combine": "min"}).value == pytest.approx((2 * 0.25 + 0.75) / 3)
 
 
 def test_the_reason_says_which_fact_and_what_the_samples_say_instead() -> None:
@@ -48,6 +50,17 @@ def test_the_reason_says_which_fact_and_what_the_samples_say_instead() -> None:
     assert '"1898" in 1 of 4 samples; others say 1852 (2), 1853 (1)' in reason
     assert "1 of 3 sentences could not be scored (it holds no name, number, date or other specific" in reason
     assert "0 consistent to 1 hallucinated" in reason
+
+
+def test_the_reason_names_the_least_supported_fact_wherever_it_stands() -> None:
+    samples = ["He lived in Vienna. Ada Lovelace met Babbage in London.", *["Ada Lovelace met Babbage in London."] * 4]
+    reason = scored("He lived in Vienna. Ada Lovelace met Babbage in London with 47 guests.", samples).reason
+
+    # One of five for Vienna is worse than (1, 1, 1, 0) on the whole, but 47 is in none.
+    assert "sentence 1 of 2 is supported least" in reason
+    assert '"Vienna" in 1 of 5 samples' in reason
+    assert 'Least of all came back "47" in no sample (sentence 2)' in reason
+    assert "Least of all" not in scored().reason
 
 
 def test_the_evidence_is_exact() -> None:
