@@ -22,11 +22,15 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
     "names",
     multiple=True,
     metavar="NAME[:OPTION=VALUE,...]",
-    help="specifics (or numbers), wording, nli or judge, with options. Repeatable; specifics and wording if nothing is "
-    "asked for.",
+    help="specifics, wording, nli or judge, with options. Repeatable; specifics and wording if nothing is asked for.",
 )
 @click.option("--limit", type=click.IntRange(min=1), help="Only the responses to the first so many sources.")
-@click.option("--scores", type=_FILE, help="JSON file of the scores of nli and judge; what it has is not run again.")
+@click.option(
+    "--scores",
+    type=_FILE,
+    help="JSON file of the scores of nli and judge; what it has is not run again, "
+    "unless it is of another model, prompt or option. No key is written.",
+)
 @click.option("--out", type=_FILE, help="JSON file of the table; rows already there stay.")
 def bench_ragtruth(
     data: Path, names: tuple[str, ...], limit: int | None, scores: Path | None, out: Path | None

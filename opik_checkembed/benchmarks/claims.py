@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -19,7 +19,7 @@ import numpy as np
 from opik_checkembed.benchmarks.claims_data import ClaimSet, LabelledClaim, SourceDocument
 from opik_checkembed.benchmarks.scoring import write_json
 from opik_checkembed.errors import ConfigurationError, SamplingError
-from opik_checkembed.functional.claim_support import Support
+from opik_checkembed.functional.claim_support import ClaimScore, SourceNLIResult, Support
 from opik_checkembed.functional.claims import Claim
 from opik_checkembed.functional.grounding import SourceFacts
 from opik_checkembed.functional.ranking import auroc
@@ -36,13 +36,16 @@ SCHEMA = 1
 REGENERATIONS = 5
 TEMPERATURE = 0.7
 AGREEMENT = 0.4
-"""As published."""
+"""As published: a claim is flagged at an agreement of this or less."""
+
+THRESHOLD = 0.5
+"""P(supported) from which `SourceNLIMetric` takes a claim as supported."""
 
 PUBLISHED: dict[str, dict[str, tuple[int, int]]] = {
     "A": {"numerical": (11, 11), "entity": (9, 10), "causal": (24, 25), "all": (44, 46), "false": (5, 86)},
     "B": {"numerical": (11, 11), "entity": (10, 10), "causal": (25, 25), "all": (46, 46), "false": (4, 86)},
 }
-"""Caught and how many there were, with gpt-4o-mini on another set of 132 claims of the same make-up."""
+"""Caught and how many there were, with gpt-4o-mini on another set of 132 claims."""
 
 
 @dataclass(frozen=True)
@@ -74,12 +77,16 @@ class ClaimOutcome:
 
     Attributes:
         claim_id: The claim.
-        agreement: Method A: share of the regenerated answers that support it; None where it was not run or not read.
+        agreement: Method A: share of the regenerated answers that support it, or do not contradict it where
+            `only_contradiction`; None where it was not run or no answer could be read.
         p_supported: Method B: P(supported); None where the verifier cannot tell.
         p_contradicted: Method B: P(contradicted), where it was asked.
         lacking: The guard: specifics that are not in the source.
         stronger: The guard: words stronger than the source's.
         problem: Why method B could not judge it.
+        only_contradiction: Method A: whether the verifier told contradiction only.
+        unread_answers: Method A: the regenerated answers that the claim could not be held against.
+        unread_why: Method A: why the first of them could not.
     """
 
     claim_id: str
@@ -89,6 +96,9 @@ class ClaimOutcome:
     lacking: tuple[str, ...] = ()
     stronger: tuple[str, ...] = ()
     problem: str | None = None
+    only_contradiction: bool = False
+    unread_answers: int = 0
+    unread_why: str | None = None
 
     @property
     def support(self) -> Support:
@@ -113,10 +123,14 @@ class ClaimsResult:
         verifier: What judged, in words.
         generator: The model that answered again; None where method A was not run.
         settings: All that shapes the verdicts and answers, so that results are not taken for those of others.
+            Nothing secret.
         outcomes: One for each claim that has been worked on, in the order of the set.
         regenerations: The answers about each document, by its id.
-        threshold: P(supported) from which method B takes a claim as supported.
-        agreement: A claim is flagged by method A at this agreement or less.
+        threshold: P(supported) from which method B takes a claim as supported, above 0 and at most 1.
+        agreement: A claim is flagged by method A at this agreement or less, from 0 to below 1.
+
+    Raises:
+        ConfigurationError: A threshold is out of its range.
     """
 
     fingerprint: str
@@ -125,29 +139,51 @@ class ClaimsResult:
     settings: Mapping[str, Any] = field(default_factory=dict)
     outcomes: tuple[ClaimOutcome, ...] = ()
     regenerations: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    threshold: float = 0.5
+    threshold: float = THRESHOLD
     agreement: float = AGREEMENT
+
+    def __post_init__(self) -> None:
+        if not 0 < self.threshold <= 1:
+            raise ConfigurationError(f"threshold must be above 0 and at most 1, not {self.threshold!r}")
+        if not 0 <= self.agreement < 1:
+            raise ConfigurationError(f"agreement must be from 0 to below 1, not {self.agreement!r}")
 
     @property
     def methods(self) -> tuple[MethodName, ...]:
         """The methods that were run."""
         return ("A", "B", "guard") if self.generator is not None else ("B", "guard")
 
-    @property
-    def contradiction_only(self) -> bool:
-        """Whether the verifier told contradiction only."""
-        judged = [one for one in self.outcomes if one.support.doubt is not None]
-        return bool(judged) and all(one.p_supported is None for one in judged)
+    def contradiction_only(self, method: Literal["A", "B"]) -> bool:
+        """Whether a method's verifier told contradiction only."""
+        told = [one for one in self.outcomes if one.score(method) is not None]
+        return bool(told) and all(one.only_contradiction if method == "A" else one.p_supported is None for one in told)
+
+    def rethreshold(self, threshold: float | None = None, agreement: float | None = None) -> ClaimsResult:
+        """The same findings read with other thresholds; None leaves one as it is.
+
+        Raises:
+            ConfigurationError: One is out of its range.
+
+        Example:
+            >>> found = ClaimsResult("x", "v", None, outcomes=(ClaimOutcome("c1", p_supported=0.6),))
+            >>> found.flagged("B", found.outcomes[0]), found.rethreshold(0.7).flagged("B", found.outcomes[0])
+            (False, True)
+        """
+        return replace(
+            self,
+            threshold=self.threshold if threshold is None else threshold,
+            agreement=self.agreement if agreement is None else agreement,
+        )
 
     def flagged(self, method: MethodName, outcome: ClaimOutcome) -> bool | None:
         """Whether a method flags a claim; None where it could not judge it."""
-        score = outcome.score(method)
-        if score is None:
-            return None
         if method == "A":
-            assert outcome.agreement is not None
-            return outcome.agreement <= self.agreement
-        return score > 1.0 - self.threshold if method == "B" else score > 0.5
+            return None if outcome.agreement is None else outcome.agreement <= self.agreement
+        if method == "B":
+            one = ClaimScore(Claim(""), outcome.support)
+            result = SourceNLIResult((one,), self.threshold)
+            return bool(result.flagged) if result.read else None
+        return bool(outcome.lacking or outcome.stronger)
 
     def rate(self, method: MethodName, claims: Sequence[LabelledClaim]) -> Rate:
         """How many of some claims a method flags: recall over unsupported ones, false positives over controls."""
@@ -175,6 +211,12 @@ class ClaimsResult:
             if flags is not None and flags[0] is not None and flags[1] is not None:
                 found[flags[0], flags[1]] += 1
         return found
+
+    def judged_by_both(self, claims: Sequence[LabelledClaim]) -> tuple[int, int]:
+        """How many of some claims both methods judged, and how many have been worked on."""
+        known = {one.claim_id: one for one in self.outcomes}
+        worked = [known[claim.claim_id] for claim in claims if claim.claim_id in known]
+        return sum(one.score("A") is not None and one.score("B") is not None for one in worked), len(worked)
 
     def missed(self, method: MethodName, claims: Sequence[LabelledClaim]) -> list[tuple[LabelledClaim, ClaimOutcome]]:
         """The unsupported claims that a method takes for supported."""
@@ -217,6 +259,8 @@ def check_claims(
     generator: str | None = None,
     settings: Mapping[str, Any] | None = None,
     regenerations: int = REGENERATIONS,
+    agreement: float = AGREEMENT,
+    threshold: float = THRESHOLD,
     known: ClaimsResult | None = None,
     keep: Callable[[ClaimsResult], None] | None = None,
     limit: int | None = None,
@@ -231,25 +275,32 @@ def check_claims(
         mention: Holds claims against the regenerated answers; None for `verifier`.
         sampler: Answers again; None leaves method A out.
         generator: Its model in words.
-        settings: What else shapes the result, as JSON-ready values.
+        settings: What else shapes the verdicts and answers, as JSON-ready values and nothing secret; see
+            `verifier_settings`.
         regenerations: Answers for each document.
-        known: An earlier result of the same claims, verifier, generator and settings: its documents are not run again,
-            but for those with a claim that could not be judged. One without method A is begun anew with it.
-        keep: Called with the result after each document, so that a run that breaks off can go on.
+        agreement: See `ClaimsResult`.
+        threshold: See `ClaimsResult`.
+        known: An earlier result of the same claims, verifier, generator, settings and number of regenerations: its
+            documents are not run again, but for those with a claim that could not be judged. What it found is read
+            with these thresholds, and the guard, which costs nothing, looks anew. One without method A is begun anew
+            with it.
+        keep: Called with the result after each document, so that a run that breaks off can go on, and where `known` is
+            read in another way.
         limit: Only the first so many documents.
         progress: As in `evaluate_locally`.
 
     Raises:
-        ConfigurationError: `known` is of other claims or models.
+        ConfigurationError: `known` is of other claims, models or settings, or a threshold is out of its range.
         ItemError: A model is not to be had, or gave fewer answers than `regenerations`.
     """
-    result = made_with = ClaimsResult(claims.fingerprint, name, generator, dict(settings or {}))
+    drawn = {} if generator is None else {"regenerations": regenerations}
+    result = ClaimsResult(
+        claims.fingerprint, name, generator, {**(settings or {}), **drawn}, threshold=threshold, agreement=agreement
+    )
     if known is not None and not (known.generator is None and generator is not None):
-        if _made_with(known) != _made_with(made_with):
-            raise ConfigurationError(
-                "the file holds the result of other claims, another verifier, model or setting; name another file"
-            )
-        result = known
+        result = _gone_on(known, result, claims)
+        if keep is not None and result != known:
+            keep(result)
     order = {claim.claim_id: place for place, claim in enumerate(claims.claims)}
     done = {one.claim_id for one in result.outcomes if _judged(one, generator)}
     documents = claims.documents[:limit]
@@ -271,8 +322,40 @@ def check_claims(
     return result
 
 
-def _made_with(result: ClaimsResult) -> tuple[str, str, str | None, str]:
-    return result.fingerprint, result.verifier, result.generator, json.dumps(result.settings, sort_keys=True)
+def _gone_on(known: ClaimsResult, wanted: ClaimsResult, claims: ClaimSet) -> ClaimsResult:
+    """What is known, read as is wanted and with the guard as it is now."""
+    there, here = _made_with(known), _made_with(wanted)
+    other = [name for name in {**there, **here} if there.get(name, "none") != here.get(name, "none")]
+    if other:
+        told = "; ".join(f"{name} is {there.get(name, 'none')} there, {here.get(name, 'none')} here" for name in other)
+        raise ConfigurationError(f"the file holds another result ({told}); name another file")
+    of = {claim.claim_id: claim for claim in claims.claims}
+    facts = {document.doc_id: SourceFacts([document.source_text]) for document in claims.documents}
+    outcomes = []
+    for one in known.outcomes:
+        claim = of[one.claim_id]
+        lacking, stronger = _guard(facts[claim.doc_id], claim.text)
+        outcomes.append(replace(one, lacking=lacking, stronger=stronger))
+    return replace(known, outcomes=tuple(outcomes)).rethreshold(wanted.threshold, wanted.agreement)
+
+
+def _made_with(result: ClaimsResult) -> dict[str, str]:
+    """What a result was made with, flat and as text."""
+    head = {"claims": result.fingerprint, "verifier": result.verifier, "generator": result.generator}
+    return dict(_flat("", {**head, "settings": result.settings}))
+
+
+def _flat(name: str, value: object) -> Iterator[tuple[str, str]]:
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _flat(f"{name}.{key}" if name else str(key), inner)
+    else:
+        yield name, json.dumps(value)
+
+
+def _guard(facts: SourceFacts, text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Specifics that the source lacks, and words stronger than its own."""
+    return tuple(one.text for one in facts.lacking(text)), tuple(one.text for one in facts.stronger(text) or ())
 
 
 def _judged(outcome: ClaimOutcome, generator: str | None) -> bool:
@@ -296,6 +379,7 @@ def _outcomes(
     verifier: ClaimVerifier,
     mention: ClaimVerifier,
 ) -> list[ClaimOutcome]:
+    # Without the threshold, which a kept result may be read at anew: what is found does not depend on it.
     against_source = ask_verifier(verifier, [(claim.text, [document.source_text]) for claim in claims]).supports
     pairs = [(claim.text, [answer]) for claim in claims for answer in answers]
     against_answers = ask_verifier(mention, pairs).supports if pairs else ()
@@ -304,14 +388,19 @@ def _outcomes(
     for place, (claim, support) in enumerate(zip(claims, against_source, strict=True)):
         held = against_answers[place * len(answers) :][: len(answers)]
         per_sample = tuple(None if one.doubt is None else 1.0 - one.doubt for one in held)
+        unread = [one for one in held if one.doubt is None]
+        lacking, stronger = _guard(facts, claim.text)
         found.append(
             ClaimOutcome(
                 claim.claim_id,
                 agreement=ClaimAgreement(Claim(claim.text), per_sample).agreement,
+                only_contradiction=any(one.doubt is not None and one.p_supported is None for one in held),
+                unread_answers=len(unread),
+                unread_why=unread[0].problem if unread else None,
                 p_supported=support.p_supported,
                 p_contradicted=support.p_contradicted,
-                lacking=tuple(one.text for one in facts.lacking(claim.text)),
-                stronger=tuple(one.text for one in facts.stronger(claim.text)),
+                lacking=lacking,
+                stronger=stronger,
                 problem=support.problem,
             )
         )

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,17 +26,34 @@ SUPPORTED = "supported"
 """The category of claims that their document supports."""
 
 INJECTED = ("numerical", "entity", "causal")
-"""The categories of claims that it does not support, in the order of the published table."""
+"""The categories of claims that it does not support, in the order of the published table.
+
+"causal" holds causes and absolutes ("the only", "always", "proves") that the document does not state.
+"""
 
 CATEGORIES = (*INJECTED, SUPPORTED)
 
+# Also the words of the published description, in the singular; case, spaces, underscores and hyphens are all one.
+_SPELLINGS = {
+    **{name: name for name in CATEGORIES},
+    "numerical fabrication": "numerical",
+    "entity fabrication": "entity",
+    "causal overreach": "causal",
+    "supported control": SUPPORTED,
+    "control": SUPPORTED,
+}
+_PLURALS = (("", ""), ("s", ""), ("es", ""), ("ies", "y"))
+
 FIELDS = ("claim_id", "doc_id", "source_text", "claim_text", "category", "is_unsupported")
-"""What every row of a flat file has."""
+"""What every row of a flat file has; the category of a supported claim may be left out."""
 
 DEFAULT_PROMPT = "Summarise the following document."
 """What a model is asked about a document of a file that gives no `prompt`."""
 
-_LABELS = {"true": True, "1": True, "false": False, "0": False}
+_LABELS = {
+    **dict.fromkeys(("true", "yes", "1", "1.0"), True),
+    **dict.fromkeys(("false", "no", "0", "0.0"), False),
+}
 
 
 @dataclass(frozen=True)
@@ -174,10 +192,12 @@ def load_claims(path: str | os.PathLike[str] | None = None) -> ClaimSet:
 
     Args:
         path: A flat file with the columns of `FIELDS`, one row a claim: `.json` (a list of objects), `.jsonl` or
-            `.csv`. `is_unsupported` is true, false, 1 or 0. The columns `evidence`, `injected`, `hedged`, `title`,
-            `kind` and `prompt` are read where they are there (the last three from the first row of a document),
-            others are ignored. A `.json` file may also hold an object with `documents` and `claims`, as the shipped
-            one does. None for the shipped one.
+            `.csv`. `is_unsupported` is true, false, yes, no, 1 or 0, in any case. `category` is one of `CATEGORIES` or
+            the published name ("Causal overreach", "supported_controls"), whatever its case, spacing and number; a
+            claim that is not unsupported needs none. The columns `evidence`, `injected`, `hedged`, `title`, `kind` and
+            `prompt` are read where they hold something (the last three from the first row of a document), others are
+            ignored. A `.json` file may also hold an object with `documents` and `claims`, as the shipped one does.
+            None for the shipped one.
 
     Raises:
         ConfigurationError: The file cannot be read or holds no claims, a field is missing, a label is unknown, or rows
@@ -215,7 +235,7 @@ def _object(file: Path) -> dict[str, Any] | None:
 
 
 def _flat(rows: Sequence[Mapping[str, Any]], where: str) -> ClaimSet:
-    _complete(rows, FIELDS, where)
+    _complete(rows, _needed(FIELDS, rows), where)
     documents: dict[str, SourceDocument] = {}
     claims = []
     for number, row in enumerate(rows):
@@ -242,7 +262,8 @@ def _joined(whole: Mapping[str, Any], where: str) -> ClaimSet:
             )
         parts[name] = part
     _complete(parts["documents"], ("doc_id", "source_text"), f"{where}, documents")
-    _complete(parts["claims"], [name for name in FIELDS if name != "source_text"], f"{where}, claims")
+    fields = [name for name in FIELDS if name != "source_text"]
+    _complete(parts["claims"], _needed(fields, parts["claims"]), f"{where}, claims")
     documents: dict[str, SourceDocument] = {}
     for number, row in enumerate(parts["documents"]):
         document = _document(row, f"{where}, document {number}")
@@ -258,6 +279,12 @@ def _joined(whole: Mapping[str, Any], where: str) -> ClaimSet:
         claims.append(_claim(row, documents[doc_id], here))
     about = whole.get("about")
     return _checked(documents.values(), claims, where, about if isinstance(about, Mapping) else {})
+
+
+def _needed(fields: Iterable[str], rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The fields without the category where no claim needs one, each being labelled as supported."""
+    controls = all(_label(row.get("is_unsupported")) is False for row in rows)
+    return [name for name in fields if not (controls and name == "category")]
 
 
 def _complete(rows: Sequence[Mapping[str, Any]], fields: Iterable[str], where: str) -> None:
@@ -297,20 +324,17 @@ def _document(row: Mapping[str, Any], where: str) -> SourceDocument:
 
 
 def _claim(row: Mapping[str, Any], document: SourceDocument, where: str) -> LabelledClaim:
+    unsupported = _flag(row, "is_unsupported", where)
     claim = LabelledClaim(
         claim_id=_identity(row, "claim_id", where),
         document=document,
         text=_text(row, "claim_text", where),
-        category=_text(row, "category", where),
-        is_unsupported=_flag(row, "is_unsupported", where),
+        category=_category(row, where, unsupported=unsupported),
+        is_unsupported=unsupported,
         evidence=_optional(row, "evidence", where),
         injected=_optional(row, "injected", where),
-        hedged=row.get("hedged") is not None and _flag(row, "hedged", where),
+        hedged=not _absent(row, "hedged") and _flag(row, "hedged", where),
     )
-    if claim.category not in CATEGORIES:
-        raise ConfigurationError(
-            f"{where}: category must be {', '.join(CATEGORIES)}, not {claim.category!r}; rename it"
-        )
     if claim.is_unsupported == (claim.category == SUPPORTED):
         raise ConfigurationError(
             f"{where}: the category {claim.category} and is_unsupported {str(claim.is_unsupported).lower()} contradict "
@@ -335,8 +359,25 @@ def _text(row: Mapping[str, Any], name: str, where: str) -> str:
     return value
 
 
+def _absent(row: Mapping[str, Any], name: str) -> bool:
+    value = row.get(name)
+    return value is None or (isinstance(value, str) and not value.strip())
+
+
 def _optional(row: Mapping[str, Any], name: str, where: str) -> str | None:
-    return None if row.get(name) is None else _text(row, name, where)
+    return None if _absent(row, name) else _text(row, name, where)
+
+
+def _category(row: Mapping[str, Any], where: str, *, unsupported: bool) -> str:
+    if _absent(row, "category") and not unsupported:
+        return SUPPORTED
+    value = row.get("category")
+    plain = " ".join(re.split(r"[\s_-]+", value.strip().casefold())) if isinstance(value, str) else ""
+    singular = (plain.removesuffix(end) + start for end, start in _PLURALS if plain.endswith(end))
+    found = next((_SPELLINGS[name] for name in singular if name in _SPELLINGS), None)
+    if found is None:
+        raise ConfigurationError(f"{where}: category must be {', '.join(CATEGORIES)}, not {value!r}; rename it")
+    return found
 
 
 def _identity(row: Mapping[str, Any], name: str, where: str) -> str:
@@ -348,7 +389,11 @@ def _identity(row: Mapping[str, Any], name: str, where: str) -> str:
 
 def _flag(row: Mapping[str, Any], name: str, where: str) -> bool:
     value = row.get(name)
-    read = _LABELS.get(str(value).strip().lower()) if isinstance(value, bool | int | str) else None
+    read = _label(value)
     if read is None:
-        raise ConfigurationError(f"{where}: {name} must be true, false, 1 or 0, not {value!r}; correct it")
+        raise ConfigurationError(f"{where}: {name} must be true, false, yes, no, 1 or 0, not {value!r}; correct it")
     return read
+
+
+def _label(value: object) -> bool | None:
+    return _LABELS.get(str(value).strip().lower()) if isinstance(value, bool | int | float | str) else None

@@ -23,7 +23,8 @@ from opik_checkembed.benchmarks.table import MethodRow, ResultTable
 from opik_checkembed.errors import ConfigurationError, ItemError, ModelUnavailable
 from opik_checkembed.progress import Progress, show_progress
 
-SCHEMA = 1
+# 2: what kept scores are found by says all that they depend on, and holds no key of a judge's.
+SCHEMA = 2
 
 ALWAYS = "always hallucinated"
 """The row that calls every response hallucinated."""
@@ -158,7 +159,9 @@ class KeptScores:
         """
         data = read_json(path, "scores")
         if (data.get("schema"), data.get("benchmark")) != (SCHEMA, "ragtruth") or "scores" not in data:
-            raise ConfigurationError(f"{path} does not hold scores of bench ragtruth that this version reads")
+            raise ConfigurationError(
+                f"{path} does not hold scores of bench ragtruth that this version reads; name another file"
+            )
         if data.get("fingerprint") != fingerprint:
             raise ConfigurationError(f"the scores in {path} are over other data ({data.get('fingerprint')})")
         try:

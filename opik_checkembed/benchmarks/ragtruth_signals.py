@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, Protocol
 
 from opik_checkembed.benchmarks.ragtruth_data import GroundedResponse, GroundedSource
+from opik_checkembed.benchmarks.verifier_settings import judging_settings, reading_settings
 from opik_checkembed.errors import AnswerError, ConfigurationError, ModelError
-from opik_checkembed.functional.claims import no_claim
+from opik_checkembed.functional.claim_support import ClaimScore, SourceNLIResult
+from opik_checkembed.functional.claims import Claim, no_claim
 from opik_checkembed.functional.grounding import Finding, SourceFacts
 from opik_checkembed.functional.specifics import specifics
 from opik_checkembed.metric_names import parse_options
 from opik_checkembed.models.verifier import (
-    DEFAULT_GROUNDING_MODEL,
+    CONTRADICTION_PROMPT,
     ClaimVerifier,
     LLMVerifier,
     NLIVerifier,
@@ -163,6 +166,9 @@ class WordingSignal:
 
     Args:
         language: ISO 639-1 code.
+
+    Raises:
+        ConfigurationError: Such words of the language are not known.
     """
 
     language: str = "en"
@@ -171,9 +177,14 @@ class WordingSignal:
     key: None = None
     statistics: Sequence[Statistic] = (Statistic("count", "all"), Statistic("any"))
 
+    def __post_init__(self) -> None:
+        if SourceFacts("", language=self.language).stronger("") is None:
+            raise ConfigurationError(f"words that are stronger than a source's are not known of {self.language!r}")
+
     def score(self, response: GroundedResponse) -> SignalScore:
         """See `Signal.score`."""
-        found = _found(claims_of(response.text, self.language), _facts(response.source, self.language).stronger)
+        facts = _facts(response.source, self.language)
+        found = _found(claims_of(response.text, self.language), lambda claim: facts.stronger(claim) or ())
         return SignalScore({"count": float(len(found)), "any": float(bool(found))}, found)
 
 
@@ -205,8 +216,6 @@ def _facts(source: GroundedSource, language: str) -> SourceFacts:
 
 # --- verifiers ----------------------------------------------------------------------------------------------
 
-_FLAGGED = 0.5
-
 _OF_CLAIMS = (Statistic("share of claims"), Statistic("mean claim"), Statistic("worst claim", "threshold"))
 
 
@@ -215,21 +224,22 @@ class VerifierSignal:
     """A verifier of `SourceNLIMetric` on each claim.
 
     A claim's score is 1 - P(supported), or P(contradicted) with a classifier that knows contradiction only; the name
-    says which. The rows are the share of the claims with a score above .5 (the metric's value), their mean and the
+    says which. The rows are the share of the claims that the metric flags (its value), the mean of their scores and the
     worst (the metric with `aggregate="max"`), which marks the claims that reach its threshold.
 
     Args:
         verifier: The verifier.
         kind: What it is, as in the table.
         model: The model it rests on, as in the table.
-        options: What else its scores depend on.
+        settings: What its scores depend on, as JSON-ready values; they are written beside kept scores. The model's
+            full name belongs here where the table has a short one.
         language: ISO 639-1 code.
     """
 
     verifier: ClaimVerifier
     kind: str
     model: str
-    options: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
     language: str = "en"
     statistics: Sequence[Statistic] = _OF_CLAIMS
 
@@ -244,8 +254,9 @@ class VerifierSignal:
 
     @property
     def key(self) -> str:
-        """What it is, its model and options."""
-        return json.dumps([self.kind, self.model, {**self.options, "language": self.language}], sort_keys=True)
+        """What it is, and all that its scores depend on."""
+        told = {"model": self.model, **self.settings, "language": self.language}
+        return json.dumps([self.kind, told], sort_keys=True)
 
     def score(self, response: GroundedResponse) -> SignalScore:
         """See `Signal.score`.
@@ -258,12 +269,15 @@ class VerifierSignal:
         if not claims:
             raise AnswerError("the response makes no claim")
         found = ask_verifier(self.verifier, [(claim.text, [response.source.text]) for claim in claims])
+        result = SourceNLIResult(
+            tuple(ClaimScore(Claim(claim.text), one) for claim, one in zip(claims, found.supports, strict=True))
+        )
+        share, worst = result.value, replace(result, aggregate="max").value
+        if share is None or worst is None:
+            raise ModelError(f"none of the claims could be judged: {found.supports[0].problem}")
         doubts = [one.doubt for one in found.supports]
         known = [doubt for doubt in doubts if doubt is not None]
-        if not known:
-            problem = next((one.problem for one in found.supports if one.problem), "no reason was given")
-            raise ModelError(f"none of the claims could be judged: {problem}")
-        values = (sum(doubt > _FLAGGED for doubt in known) / len(known), sum(known) / len(known), max(known))
+        values = (share, sum(known) / len(known), worst)
         return SignalScore(
             dict(zip((one.name for one in self.statistics), values, strict=True)),
             tuple(
@@ -280,9 +294,8 @@ class VerifierSignal:
 def signal_of(text: str) -> Signal:
     """The signal that a text like "specifics" or "nli:nli_model=FOLDER" stands for.
 
-    "specifics" (or "numbers") and "wording" take `language`; "nli" takes the arguments of `NLIVerifier`; "judge" takes
-    `model` and the arguments of `LLMVerifier` and its judge, and asks one question a claim unless `contradictions` is
-    true.
+    "specifics" and "wording" take `language`; "nli" takes the arguments of `NLIVerifier`; "judge" takes `model` and the
+    arguments of `LLMVerifier` and its judge, and asks one question a claim unless `contradictions` is true.
 
     Raises:
         ConfigurationError: There is no such signal, or an option cannot work.
@@ -291,20 +304,27 @@ def signal_of(text: str) -> Signal:
         >>> signal_of("specifics:language=de").language
         'de'
     """
-    name, options = parse_options(text)
-    if name not in _BUILDERS:
-        raise ConfigurationError(f"the signal must be one of {', '.join(_BUILDERS)}, not {name!r}")
+    # No message repeats the text, which may hold a key.
+    named = re.split("[:=,]", text, maxsplit=1)[0].strip()
+    if named not in _BUILDERS:
+        raise ConfigurationError(f"the signal must be one of {', '.join(_BUILDERS)}, not {named!r}")
+    try:
+        name, options = parse_options(text)
+    except ConfigurationError:
+        name, options = "", {}
+    if name != named:
+        raise ConfigurationError(f"the signal {named} is not of the form NAME or NAME:OPTION=VALUE,OPTION=VALUE")
     try:
         return _BUILDERS[name](options)
     except TypeError as error:
-        raise ConfigurationError(f"{text!r}: {error}") from error
+        raise ConfigurationError(f"the signal {named}: {error}") from error
 
 
 def _nli(options: dict[str, Any]) -> Signal:
     language = options.pop("language", "en")
-    model = options.get("nli_model") or DEFAULT_GROUNDING_MODEL
-    rest = {name: value for name, value in options.items() if name not in {"nli_model", "device"}}
-    return VerifierSignal(NLIVerifier(**options), "NLI", Path(str(model)).name, rest, language)
+    verifier = NLIVerifier(**options)
+    settings = reading_settings(verifier, options.get("nli_model"), options.get("labels"))
+    return VerifierSignal(verifier, "NLI", Path(settings["model"]).name, settings, language)
 
 
 def _judge(options: dict[str, Any]) -> Signal:
@@ -313,13 +333,20 @@ def _judge(options: dict[str, Any]) -> Signal:
     if not isinstance(model, str):
         raise ConfigurationError("judge needs a model, like judge:model=gpt-4o-mini")
     options.setdefault("contradictions", False)
-    return VerifierSignal(LLMVerifier(model, **options), "LLM verifier", model, options, language)
+    verifier = LLMVerifier(model, **options)
+    second = [CONTRADICTION_PROMPT] if options["contradictions"] else []
+    asking = {name: value for name, value in options.items() if name not in _OF_VERIFIER}
+    settings = judging_settings(verifier, model, asking, *second)
+    return VerifierSignal(verifier, "LLM verifier", model, settings, language)
+
+
+# Options of the verifier itself; the rest are its judge's.
+_OF_VERIFIER = frozenset({"prompt", "contradictions", "window_chars"})
 
 
 _BUILDERS: Mapping[str, Callable[[dict[str, Any]], Signal]] = MappingProxyType(
     {
         "specifics": lambda options: SpecificsSignal(**options),
-        "numbers": lambda options: SpecificsSignal(**options),
         "wording": lambda options: WordingSignal(**options),
         "nli": _nli,
         "judge": _judge,

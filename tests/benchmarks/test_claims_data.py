@@ -222,11 +222,53 @@ def test_the_fields_of_the_seed_are_enough(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("written", "label"),
-    [(True, True), (1, True), ("true", True), (" TRUE ", True), ("1", True), (False, False), (0, False), ("0", False)],
+    [
+        *((one, True) for one in (True, 1, 1.0, "true", " TRUE ", "1", "1.0", "Yes", "yes")),
+        *((one, False) for one in (False, 0, 0.0, "False", "0", "0.0", "No", "no ")),
+    ],
 )
 def test_labels_are_read_in_the_usual_spellings(written: object, label: bool, tmp_path: Path) -> None:
     row = seed_row(9 if label else 5, is_unsupported=written)
     assert load_claims(write(tmp_path / "x.json", [row])).claims[0].is_unsupported is label
+
+
+@pytest.mark.parametrize(
+    ("written", "category"),
+    [
+        *((one, "numerical") for one in ("numerical", "Numerical", " NUMERICAL ", "Numerical fabrication")),
+        *((one, "entity") for one in ("Entity", "entities", "entity_fabrication", "Entity  Fabrications")),
+        *((one, "causal") for one in ("Causal", "causal overreach", "Causal_Overreach", "causal-overreaches")),
+        *(
+            (one, "supported")
+            for one in ("Supported", "supported_control", "Supported Controls", "control", "Controls")
+        ),
+        *((one, "supported") for one in (None, "", " ")),
+    ],
+)
+def test_categories_are_read_in_the_published_spellings(written: object, category: str, tmp_path: Path) -> None:
+    number = 5 if category == "supported" else 9
+    others = [seed_row(1), seed_row(2)]
+    (read, *_) = load_claims(write(tmp_path / "x.json", [seed_row(number, category=written), *others])).claims
+    assert read.category == category
+    # The same claims, whatever their spelling.
+    plain = load_claims(write(tmp_path / "y.json", [seed_row(number, category=category), *others]))
+    assert load_claims(tmp_path / "x.json").fingerprint == plain.fingerprint
+
+
+def test_controls_alone_need_no_category(tmp_path: Path) -> None:
+    rows = [{name: value for name, value in seed_row(5).items() if name != "category"}]
+    assert load_claims(write(tmp_path / "x.csv", rows)).supported[0].category == SUPPORTED
+    joined = {"documents": [DOCUMENT], "claims": rows}
+    (tmp_path / "y.json").write_text(json.dumps(joined))
+    assert load_claims(tmp_path / "y.json").supported[0].category == SUPPORTED
+    unsupported = {name: value for name, value in seed_row(9).items() if name != "category"}
+    assert "lacks the field category" in refused(write(tmp_path / "z.csv", [*rows, unsupported]))
+
+
+def test_what_is_left_blank_is_absent(tmp_path: Path) -> None:
+    blank = {"evidence": "", "injected": " ", "hedged": "", "title": "", "kind": "", "prompt": ""}
+    with_blanks = load_claims(write(tmp_path / "x.json", [seed_row(5, **blank), seed_row(9, **blank)]))
+    assert with_blanks == load_claims(write(tmp_path / "y.json", [seed_row(5), seed_row(9)]))
 
 
 def test_pythons_labels_in_a_csv_are_read(tmp_path: Path) -> None:
@@ -247,13 +289,19 @@ def refused(path: Path) -> str:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"category": "causal overreach"}, "category must be numerical, entity, causal, supported, not 'causal overre"),
+        (
+            {"category": "hallucinated"},
+            "category must be numerical, entity, causal, supported, not 'hallucinated'; ren",
+        ),
+        ({"category": None}, "category must be numerical, entity, causal, supported, not None; rename it"),
+        ({"category": ["causal"]}, "category must be numerical, entity, causal, supported, not ['causal']; rename it"),
         ({"category": "supported"}, "the category supported and is_unsupported true contradict each other"),
         ({"is_unsupported": False}, "the category numerical and is_unsupported false contradict each other"),
-        ({"is_unsupported": "yes"}, "is_unsupported must be true, false, 1 or 0, not 'yes'"),
-        ({"is_unsupported": 2}, "is_unsupported must be true, false, 1 or 0, not 2"),
-        ({"is_unsupported": 1.0}, "is_unsupported must be true, false, 1 or 0, not 1.0"),
-        ({"is_unsupported": None}, "is_unsupported must be true, false, 1 or 0, not None"),
+        ({"is_unsupported": "maybe"}, "is_unsupported must be true, false, yes, no, 1 or 0, not 'maybe'"),
+        ({"is_unsupported": 2}, "is_unsupported must be true, false, yes, no, 1 or 0, not 2"),
+        ({"is_unsupported": 0.5}, "is_unsupported must be true, false, yes, no, 1 or 0, not 0.5"),
+        ({"is_unsupported": None}, "is_unsupported must be true, false, yes, no, 1 or 0, not None"),
+        ({"is_unsupported": [True]}, "is_unsupported must be true, false, yes, no, 1 or 0, not [True]"),
         ({"claim_text": " "}, "claim_text must be a text that is not empty, not ' '"),
         ({"claim_text": ["A."]}, "claim_text must be a text that is not empty, not ['A.']"),
         ({"source_text": ""}, "source_text must be a text that is not empty, not ''"),
@@ -262,7 +310,7 @@ def refused(path: Path) -> str:
         ({"source_text": "Another."}, "source_text differs from that of an earlier row with the doc_id 'doc1'"),
         ({"evidence": "The pump failed at 6."}, "evidence must be quoted word for word from source_text, where 'The"),
         ({"injected": "8"}, "injected must be quoted word for word from claim_text, where '8' does not occur"),
-        ({"hedged": "perhaps"}, "hedged must be true, false, 1 or 0, not 'perhaps'"),
+        ({"hedged": "perhaps"}, "hedged must be true, false, yes, no, 1 or 0, not 'perhaps'"),
         ({"prompt": 3}, "prompt must be a text that is not empty, not 3"),
     ],
 )
@@ -350,7 +398,7 @@ DOCUMENT = {"doc_id": "doc1", "source_text": "The pump failed on Monday, at 5."}
         ({"documents": [DOCUMENT], "claims": [{"claim_id": "a"}]}, "claims lacks the fields doc_id, claim_text, cat"),
         ({"documents": [DOCUMENT] * 2, "claims": [seed_row(5)]}, "two documents have the doc_id 'doc1'"),
         ({"documents": [DOCUMENT], "claims": [seed_row(5, doc_id="doc9")]}, "no document has the doc_id 'doc9'"),
-        ({"documents": [{**DOCUMENT, "title": ""}], "claims": [seed_row(5)]}, "document 0: title must be a text"),
+        ({"documents": [{**DOCUMENT, "title": 3}], "claims": [seed_row(5)]}, "document 0: title must be a text"),
     ],
 )
 def test_an_object_that_does_not_fit_together_is_refused(whole: dict[str, Any], message: str, tmp_path: Path) -> None:

@@ -25,9 +25,10 @@ from opik_checkembed.benchmarks.ragtruth_signals import (
     claims_of,
     signal_of,
 )
+from opik_checkembed.benchmarks.verifier_settings import prompts_fingerprint
 from opik_checkembed.errors import AnswerError, ConfigurationError, ItemError, ModelError, ModelUnavailable
 from opik_checkembed.functional.nli import NLIProbabilities
-from opik_checkembed.models.verifier import NLIVerifier
+from opik_checkembed.models.verifier import DEFAULT_GROUNDING_MODEL, SUPPORT_PROMPT, NLIVerifier
 from opik_checkembed.samples import calls
 from opik_checkembed.testing import ChatCall, FakeOpenAI, Fault
 
@@ -214,6 +215,7 @@ def test_what_costs_nothing_is_not_kept(tmp_path: Path) -> None:
     ("change", "said"),
     [
         ({"schema": 9}, "does not hold scores of bench ragtruth"),
+        ({"schema": 1}, "this version reads; name another file"),  # its keys may hold a judge's
         ({"benchmark": "wikibio"}, "does not hold scores of bench ragtruth"),
         ({"fingerprint": "other"}, r"over other data \(other\)"),
         ({"scores": {"fixed": {"a": {}}}}, "are malformed"),
@@ -314,18 +316,100 @@ def test_a_judge_that_fails_leaves_the_response_without_a_score(tmp_path: Path) 
 
 def test_a_key_is_of_all_that_scores_depend_on() -> None:
     one = VerifierSignal(NLIVerifier(Six(True)), "NLI", "six", {"window_tokens": 64})
-    assert one.key == '["NLI", "six", {"language": "en", "window_tokens": 64}]'
-    assert signal_of("nli:window_tokens=64,device=cpu").key != signal_of("nli").key
-    assert signal_of("nli:device=cpu").key == signal_of("nli").key
+    assert one.key == '["NLI", {"language": "en", "model": "six", "window_tokens": 64}]'
+    plain = signal_of("nli")
+    assert isinstance(plain, VerifierSignal)
+    assert json.loads(plain.key) == [
+        "NLI",
+        {
+            "first": "source",
+            "labels": None,
+            "language": "en",
+            "model": DEFAULT_GROUNDING_MODEL,
+            "window_tokens": 128,
+        },
+    ]
+    for same in (f"nli:nli_model={DEFAULT_GROUNDING_MODEL}", "nli:device=cpu", "nli:first=source,window_tokens=128"):
+        assert signal_of(same).key == plain.key
+    for other in ("nli:window_tokens=64", "nli:first=claim", "nli:labels.contradiction=1", "nli:language=de"):
+        assert signal_of(other).key != plain.key
+
+
+def test_two_models_of_one_name_are_told_apart_by_their_whole_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for place in ("a", "b"):
+        (tmp_path / place / "deberta").mkdir(parents=True)
+        config = {
+            "architectures": ["XForSequenceClassification"],
+            "id2label": {"0": "entailment", "1": "contradiction"},
+        }
+        (tmp_path / place / "deberta" / "config.json").write_text(json.dumps(config))
+    monkeypatch.chdir(tmp_path / "a")
+    a, b, here = (
+        signal_of(f"nli:nli_model={folder}") for folder in (tmp_path / "a/deberta", tmp_path / "b/deberta", "deberta")
+    )
+    assert (a.model, b.model, here.model) == ("deberta",) * 3
+    assert a.key != b.key
+    assert a.key == here.key
+    assert signal_of("nli:nli_model=x/deberta").key != signal_of("nli:nli_model=y/deberta").key
+
+
+def test_the_key_of_a_judge_holds_its_prompts_and_no_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    at = "judge:model=openai/qwen,api_base=http://me:pw@127.0.0.1:8000/v1"
+    key = signal_of(f"{at},api_key=sk-x").key
+    assert key is not None
+    assert json.loads(key) == [
+        "LLM verifier",
+        {
+            "api_base": "http://127.0.0.1:8000/v1",
+            "language": "en",
+            "model": "openai/qwen",
+            "parameters": {},
+            "prompts": prompts_fingerprint(SUPPORT_PROMPT),
+            "window_chars": 24_000,
+        },
+    ]
+    calling = f"api_key=sk-y,store={tmp_path / 'store'},timeout=9,max_concurrency=2,organization=o,extra_headers.X=sk-z"
+    assert signal_of(f"{at},{calling}").key == key
+    for other in ("max_tokens=9", "contradictions=true", "window_chars=900", "prompt={source} {claim}?", "seed=1"):
+        assert signal_of(f"{at},{other}").key != key
+    # A version that asks in other words gives other scores.
+    monkeypatch.setattr("opik_checkembed.models.judge._NOTICE", "Another notice.")
+    assert signal_of(at).key != key
+
+
+def test_kept_scores_hold_no_secret_and_are_found_with_another_key_and_store(tmp_path: Path) -> None:
+    path = tmp_path / "scores.json"
+    with FakeOpenAI(judged) as server:
+
+        def again(secret: str, store: str) -> SignalRow:
+            at = f"judge:model=openai/qwen,api_base={server.base_url}"
+            signal = signal_of(f"{at},api_key={secret},store={tmp_path / store},max_concurrency=3")
+            return run(signal, scores=path).rows[-1]
+
+        first = again("sk-secret", "one")
+        asked = server.chat_requests
+        second = again("sk-other", "two")
+        assert server.chat_requests == asked
+    assert (first.responses, first.accuracy) == (second.responses, second.accuracy)
+    assert "sk-" not in path.read_text()
+    assert str(tmp_path) not in path.read_text()
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("bleu", "the signal must be one of specifics, numbers, wording, nli, judge, not 'bleu'"),
+        ("bleu", "the signal must be one of specifics, wording, nli, judge, not 'bleu'"),
+        ("numbers", "the signal must be one of specifics, wording, nli, judge, not 'numbers'"),
+        ("jugde,api_key=sk-x", "not 'jugde'$"),
+        ("specifics,language=de", "the signal specifics is not of the form NAME or NAME:OPTION=VALUE"),
+        ("judge:model=m,sk-x", "the signal judge is not of the form NAME or NAME:OPTION=VALUE,OPTION=VALUE$"),
+        ("nli:api_key=sk-x", "the signal nli: .*unexpected keyword argument 'api_key'$"),
         ("specifics:lang=de", "unexpected keyword argument 'lang'"),
         ("nli:first=both", "first must be 'source' or 'claim'"),
         ("judge", "judge needs a model"),
+        ("wording:language=xx", "stronger than a source's are not known of 'xx'"),
         ("wording:language", "is not of the form NAME or NAME:OPTION=VALUE"),
     ],
 )
@@ -340,7 +424,7 @@ def test_a_signal_that_cannot_be_is_refused(text: str, said: str) -> None:
 @pytest.mark.skipif("OPIK_CHECKEMBED_TEST_DATA" not in os.environ, reason="needs the labelled data")
 def test_on_the_labelled_data() -> None:
     data = load_ragtruth(Path(os.environ["OPIK_CHECKEMBED_TEST_DATA"]) / "ragtruth")
-    result = run(signal_of("numbers"), signal_of("wording"), data=data, limit=12)
+    result = run(signal_of("specifics"), signal_of("wording"), data=data, limit=12)
     row = result.row("unsupported specifics, count, first 12 sources")
     assert (row.responses, len(row.tasks)) == (72, 3)
     found = values(row)["auroc"]
