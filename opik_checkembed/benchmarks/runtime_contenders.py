@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+import importlib
+import math
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from opik_checkembed.benchmarks.reference import (
+    Predict,
     Reference,
     bertscore_reference,
     mqag_reference,
@@ -27,11 +36,12 @@ from opik_checkembed.models.local_model import no_progress_bar
 from opik_checkembed.models.mqag import MQAG
 from opik_checkembed.models.mqag_answering import AnswerabilityClassifier, MultipleChoiceAnswerer
 from opik_checkembed.models.mqag_generation import Seq2SeqDistractorGenerator, Seq2SeqQuestionGenerator
+from opik_checkembed.models.names import model_name
 from opik_checkembed.models.nli import SharedNLI, TransformerNLI
 from opik_checkembed.models.shared_encoder import SharedEncoder
 from opik_checkembed.models.token_encoder import SharedTokenEncoder, TransformerTokenEncoder
 from opik_checkembed.spacy_text import SpacySplitter
-from opik_checkembed.splitters import Sentence, SentenceSplitter
+from opik_checkembed.splitters import RuleSplitter, Sentence, SentenceSplitter
 
 _FLOOR_BATCHES = (1, 8, 32)
 
@@ -43,7 +53,7 @@ class CheckEmbedContender:
 
     def __init__(self, embedder: str | None = None) -> None:
         self._embedder = SentenceTransformerEmbedder(embedder or DEFAULT_EMBEDDER)
-        self.model = _shown(embedder or DEFAULT_EMBEDDER)
+        self.model = model_name(embedder or DEFAULT_EMBEDDER)
         self.ours_load_s = timed(lambda: self._embedder.encode(["x"]))
 
     def ours(self, work: Workload) -> Sequence[float]:
@@ -77,7 +87,7 @@ class _SelfCheckContender:
         found = self._metric.check(work.output, work.sentences, work.samples, {}).sentences
         return [float("nan") if one.score is None else one.score for one in found]
 
-    def reference(self, work: Workload) -> Reading | None:
+    def reference(self, work: Workload) -> Reading:
         """See `Contender.reference`."""
         before = self._reference.load_s
         sentences = [sentence.of(work.output) for sentence in work.sentences]
@@ -93,14 +103,63 @@ class _SelfCheckContender:
 
 
 class NgramContender(_SelfCheckContender):
-    """Unigram (max). Ours needs no parser: counts of single tokens do not depend on where sentences end."""
+    """Unigram (max). Ours needs no parser: counts of single tokens do not depend on where sentences end.
 
-    name = "SelfCheck n-gram (n=1, max)"
+    The reference loads its parser anew each time, which counts as loading, and puts every text through it twice: as a
+    whole, to split it, and sentence by sentence, for the tokens.
+
+    Args:
+        pipeline: The reference's spaCy pipeline.
+        splitting: Whether splitting counts on both sides. Without it, what is timed is tokens and counts.
+    """
+
     model = "none"
 
-    def __init__(self, pipeline: str) -> None:
-        self._metric = SelfCheckNgramMetric(store=None, track=False)
+    def __init__(self, pipeline: str, *, splitting: bool = True) -> None:
+        self.name = f"SelfCheck n-gram (n=1, max){'' if splitting else ', splitting apart'}"
+        splitter = None if splitting else _SplitsOnce(RuleSplitter())
+        self._metric = SelfCheckNgramMetric(splitter=splitter, store=None, track=False)
         self._reference = ngram_reference(pipeline)
+        self._splitting = splitting
+
+    def reference(self, work: Workload) -> Reading:
+        """See `Contender.reference`."""
+        whole = () if self._splitting else (work.output, *work.samples)
+        with _spacy_timed(frozenset(whole)) as apart:
+            reading = super().reference(work)
+        return Reading(reading.scores, reading.load_s + math.fsum(apart), "" if self._splitting else _SPLIT_APART)
+
+
+_SPLIT_APART = "splitting texts into sentences is timed apart on both sides"
+
+
+@contextlib.contextmanager
+def _spacy_timed(texts: Set[str]) -> Iterator[list[float]]:
+    """The seconds that loading spaCy pipelines takes meanwhile, and that they take to read these texts as a whole."""
+    spacy: Any = importlib.import_module("spacy")
+    load, apart, unread = spacy.load, list[float](), set(texts)
+
+    def timed_load(name: str) -> Callable[[str], Any]:
+        started = time.perf_counter()
+        pipeline = load(name)
+        apart.append(time.perf_counter() - started)
+
+        def read(text: str) -> Any:
+            begun = time.perf_counter()
+            document = pipeline(text)
+            # A text of one sentence is read once more, for its tokens.
+            if text in unread:
+                unread.remove(text)
+                apart.append(time.perf_counter() - begun)
+            return document
+
+        return read
+
+    spacy.load = timed_load
+    try:
+        yield apart
+    finally:
+        spacy.load = load
 
 
 class _SplitsOnce:
@@ -121,8 +180,8 @@ class BERTScoreContender(_SelfCheckContender):
 
     def __init__(self, encoder: str, num_layers: int, pipeline: str) -> None:
         self._encoder = TransformerTokenEncoder(encoder, num_layers=num_layers)
-        self.model = f"{_shown(encoder)}, layer {num_layers}"
-        self.name = f"SelfCheck BERTScore, {_shown(encoder)}"
+        self.model = f"{model_name(encoder)}, layer {num_layers}"
+        self.name = f"SelfCheck BERTScore, {model_name(encoder)}"
         # Both sides split with the same slow parser; what is compared is the score.
         splitter = _SplitsOnce(SpacySplitter(pipeline))
         metric = SelfCheckBERTScoreMetric(
@@ -151,7 +210,7 @@ class NLIContender(_SelfCheckContender):
 
     def __init__(self, nli_model: str) -> None:
         self._nli = TransformerNLI(nli_model)
-        self.model = _shown(nli_model)
+        self.model = model_name(nli_model)
         metric = SelfCheckNLIMetric(nli_model=self._nli, store=None, track=False)
         self._metric = metric
         self._shell = metric
@@ -178,7 +237,13 @@ class MQAGContender(_SelfCheckContender):
     name = "SelfCheck MQAG (answering)"
 
     def __init__(self, folder: Path) -> None:
-        self.model = folder.name
+        self.model = model_name(folder)
+        self.folders = {
+            "g1_model": str(folder / "questions"),
+            "g2_model": str(folder / "distractors"),
+            "answering_model": str(folder / "answering"),
+            "answerability_model": str(folder / "answerable"),
+        }
         self._answerer = MultipleChoiceAnswerer(folder / "answering")
         self._answerability = AnswerabilityClassifier(folder / "answerable")
         self._generators = (
@@ -187,15 +252,7 @@ class MQAGContender(_SelfCheckContender):
         )
         self._asking = MQAG(*self._generators, self._answerer)
         self._asked: dict[str, list[dict[str, Any]]] = {}
-        self._reference = mqag_reference(
-            {
-                "g1_model": str(folder / "questions"),
-                "g2_model": str(folder / "distractors"),
-                "answering_model": str(folder / "answering"),
-                "answerability_model": str(folder / "answerable"),
-            },
-            self._asked,
-        )
+        self._reference = mqag_reference(self.folders, self._asked)
 
     def ours(self, work: Workload) -> Sequence[float]:
         """See `Contender.ours`."""
@@ -203,17 +260,13 @@ class MQAGContender(_SelfCheckContender):
         new = [text for text in texts if text not in self._asked]
         for text, found in zip(new, self._asking.ask(new, work.output, _QUESTIONS, _QUESTIONS), strict=True):
             self._asked[text] = [{"question": question, "options": list(of)} for question, of in found.questions]
-        # Wrapped anew each time, so that no answer is remembered from an earlier round.
-        mqag = MQAG(*self._generators, _Anew(self._answerer), _Anew(self._answerability))
-        questions = [(one["question"], tuple(one["options"])) for text in texts for one in self._asked[text]]
-        answered = iter(mqag.answer(questions, [work.output, *work.samples])[0])
-        scores = []
-        for text in texts:
-            of_text = [next(answered) for _ in self._asked[text]]
-            scored = sentence_score(of_text, "bayes_with_alpha", samples=len(work.samples))
-            if scored.score is not None:
-                scores.append(scored.score)
-        return scores
+        questions = [[(one["question"], tuple(one["options"])) for one in self._asked[text]] for text in texts]
+        return _scores_of(self.anew(), questions, work)
+
+    def anew(self) -> MQAG:
+        """Our models, which remember nothing of an earlier round."""
+        questions, distractors = self._generators
+        return MQAG(_Anew(questions), _Anew(distractors), _Anew(self._answerer), _Anew(self._answerability))
 
     def reference(self, work: Workload) -> Reading:
         """See `Contender.reference`; it gives NaN where there is no question, so such sentences are left out."""
@@ -222,13 +275,72 @@ class MQAGContender(_SelfCheckContender):
         return Reading(self._reference.predict(texts, work.output, work.samples), self._reference.load_s - before)
 
 
+class WholeMQAGContender(_SelfCheckContender):
+    """MQAG from the sentences to their scores: five questions drawn for each, with distractors, and answered.
+
+    Each side draws from random numbers of its own, the same in every round. So their questions differ, and only times
+    are compared; that equal questions get equal scores is for `MQAGContender` to show.
+
+    Args:
+        answering: Holds our models, and says where they lie.
+    """
+
+    name = "SelfCheck MQAG (asking and answering)"
+
+    def __init__(self, answering: MQAGContender) -> None:
+        self.model = answering.model
+        self._answering = answering
+        self._reference = Reference(partial(_drawing, models=answering.folders))
+
+    def ours(self, work: Workload) -> Sequence[float]:
+        """See `Contender.ours`."""
+        mqag = self._answering.anew()
+        texts = [sentence.of(work.output) for sentence in work.sentences]
+        asked = mqag.ask(texts, work.output, _QUESTIONS, _QUESTIONS)
+        return _scores_of(mqag, [found.questions for found in asked], work)
+
+    def reference(self, work: Workload) -> Reading:
+        """See `Contender.reference`."""
+        return Reading(None, super().reference(work).load_s, "each side draws its own questions: no scores to compare")
+
+
+def _drawing(_: Reference, models: Mapping[str, str]) -> Predict:
+    """Its MQAG method as it was released, from the same random numbers each time."""
+    import torch
+    from selfcheckgpt.modeling_selfcheck import SelfCheckMQAG
+
+    method = SelfCheckMQAG(**models)
+
+    def predict(sentences: Sequence[str], passage: str, samples: Sequence[str]) -> list[float]:
+        # A sentence without a question has a mean of no scores there.
+        with torch.random.fork_rng(), np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Mean of empty slice", RuntimeWarning)
+            torch.manual_seed(0)
+            found: list[float] = method.predict(list(sentences), passage, list(samples), beta1=0.8, beta2=0.8)
+        return found
+
+    return predict
+
+
+def _scores_of(mqag: MQAG, questions: Sequence[Sequence[tuple[str, tuple[str, ...]]]], work: Workload) -> list[float]:
+    """The scores of the sentences with these questions, those left out that have none."""
+    answered = iter(mqag.answer([one for of_text in questions for one in of_text], [work.output, *work.samples])[0])
+    scores = []
+    for of_text in questions:
+        found = [next(answered) for _ in of_text]
+        scored = sentence_score(found, "bayes_with_alpha", samples=len(work.samples))
+        if scored.score is not None:
+            scores.append(scored.score)
+    return scores
+
+
 _QUESTIONS = 5
 
 
 class _Anew:
     """Another name for a model, unequal to any other."""
 
-    def __init__(self, model: MultipleChoiceAnswerer | AnswerabilityClassifier) -> None:
+    def __init__(self, model: object) -> None:
         self._model = model
 
     def __getattr__(self, name: str) -> Any:
@@ -289,11 +401,6 @@ def random_encoder(folder: Path, tokenizer: str, *, width: int = 1024, layers: i
         model.save_pretrained(folder)
     words.save_pretrained(folder)
     return folder
-
-
-def _shown(model: str) -> str:
-    """A name or folder as a reader knows it: its last part."""
-    return Path(model).name
 
 
 def _forward(

@@ -6,8 +6,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from os import PathLike
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, cast
 
@@ -22,6 +20,7 @@ from opik_checkembed.metric_names import parse_options
 from opik_checkembed.metrics.checkembed import CheckEmbedMetric
 from opik_checkembed.metrics.selfcheck import SelfCheckMetric
 from opik_checkembed.models.embedder import default_embedder
+from opik_checkembed.models.names import model_name
 from opik_checkembed.models.registry import Registry
 from opik_checkembed.models.shared_encoder import SharedEncoder
 from opik_checkembed.splitters import Sentence, SentenceSplitter, splitter_of
@@ -223,7 +222,7 @@ class OwnSentences:
 # --- by name ------------------------------------------------------------------------------------------------
 
 
-def methods(name: str, **options: Any) -> list[Method]:
+def methods(name: str, /, **options: Any) -> list[Method]:
     """The rows that a name stands for.
 
     Args:
@@ -232,13 +231,15 @@ def methods(name: str, **options: Any) -> list[Method]:
         **options: Arguments of the metric's constructor (`embedder`, `n`, `encoder`, `num_layers`, ...), and `samples`
             to use fewer than all. For "checkembed" `reads` ("samples", "all" or "output") chooses one of its rows.
             For the others: `splitter` for the samples' sentences, `aggregate` ("max" takes the worst sentence for a
-            text's score, where the papers take the mean), and `title` for the row.
+            text's score, where the papers take the mean), and `title` for the row, since `name` is its method.
 
     Raises:
         ConfigurationError: There is no such name, or an option cannot work.
     """
     if name not in _BUILDERS:
         raise ConfigurationError(f"the method must be one of {', '.join(_BUILDERS)}, not {name!r}")
+    if "name" in options:
+        raise ConfigurationError(f"{name}: a row is named by title={options['name']}, not by name")
     try:
         return _BUILDERS[name](options)
     except TypeError as error:
@@ -268,7 +269,7 @@ def _checkembed(options: dict[str, Any]) -> list[Method]:
     if not set(reads) <= set(_READS):
         raise ConfigurationError(f"reads must be one of {', '.join(_READS)}, not {reads[0]!r}")
     metric = CheckEmbedMetric(store=None, track=False, heatmap=False, **options)
-    model = _shown(options.get("embedder") or default_embedder())
+    model = model_name(options.get("embedder") or default_embedder())
     return [CheckEmbedMethod(metric, model, one, samples) for one in reads]
 
 
@@ -300,7 +301,7 @@ def _bertscore(options: dict[str, Any]) -> list[Method]:
     from opik_checkembed.models.token_encoder import DEFAULT_TOKEN_ENCODER
 
     row, checking = _row(options, "SelfCheck-BERTScore")
-    model = _shown(options.get("encoder") or DEFAULT_TOKEN_ENCODER)
+    model = model_name(options.get("encoder") or DEFAULT_TOKEN_ENCODER)
     return [SelfCheckMethod(SelfCheckBERTScoreMetric(**checking), model=model, published="SelfCheck-BERTScore", **row)]
 
 
@@ -309,7 +310,7 @@ def _nli(options: dict[str, Any]) -> list[Method]:
     from opik_checkembed.models.nli import DEFAULT_NLI_MODEL
 
     row, checking = _row(options, "SelfCheck-NLI fast" if options.get("fast") else "SelfCheck-NLI")
-    model = _shown(options.get("nli_model") or DEFAULT_NLI_MODEL)
+    model = model_name(options.get("nli_model") or DEFAULT_NLI_MODEL)
     return [SelfCheckMethod(SelfCheckNLIMetric(**checking), model=model, published="SelfCheck-NLI", **row)]
 
 
@@ -318,7 +319,7 @@ def _mqag(options: dict[str, Any]) -> list[Method]:
 
     row, checking = _row(options, "SelfCheck-MQAG")
     given = options.get("question_model")
-    model = None if given is None else _shown(given)
+    model = None if given is None else model_name(given)
     # Its score is no mean over samples, and asking again for each number of them would take ten times as long.
     return [
         SelfCheckMethod(
@@ -335,7 +336,7 @@ def _prompt(options: dict[str, Any]) -> list[Method]:
     if options.get("judge") is None:
         raise ConfigurationError("prompt needs a judge: the model behind the data set is not there to judge itself")
     metric = SelfCheckAPIPromptMetric(**checking)
-    return [SelfCheckMethod(metric, model=_shown(options["judge"]), published="SelfCheck-prompt gpt-3.5", **row)]
+    return [SelfCheckMethod(metric, model=model_name(options["judge"]), published="SelfCheck-prompt gpt-3.5", **row)]
 
 
 _BUILDERS: Mapping[str, Callable[[dict[str, Any]], list[Method]]] = MappingProxyType(
@@ -366,8 +367,3 @@ def _samples(value: Any) -> int | None:
     if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 2):
         raise ConfigurationError(f"samples must be a whole number of at least 2, not {value!r}")
     return value
-
-
-def _shown(model: object) -> str:
-    """A name or folder as a reader knows it: its last part."""
-    return Path(model).name if isinstance(model, str | PathLike) else type(model).__name__

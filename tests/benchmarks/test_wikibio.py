@@ -793,6 +793,7 @@ def test_methods_can_be_written_as_a_text() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        ("ngram:name=mine", "a row is named by title=mine, not by name"),
         ("bleu", "the method must be one of checkembed, facts, ngram"),
         ("ngram:n", "is not of the form NAME or NAME:OPTION=VALUE"),
         ("ngram:=2", "is not of the form"),
