@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from opik_checkembed.errors import ConfigurationError, ModelUnavailable
+from opik_checkembed.language import bare_language
+from opik_checkembed.models.digest import readable
 from opik_checkembed.models.local_model import LocalModel, shared_local_model
-from opik_checkembed.splitters import Sentence
+from opik_checkembed.splitters import Sentence, words_of
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -29,16 +32,18 @@ class SpacySplitter:
         ConfigurationError: It is not installed, or sets no sentence borders.
     """
 
-    def __init__(self, pipeline: str | Language = "en_core_web_sm") -> None:
+    def __init__(self, pipeline: str | os.PathLike[str] | Language = "en_core_web_sm") -> None:
         self._pipeline = _pipeline(pipeline, _check_borders, "leave splitter out to split by rules")
-        self._named = pipeline if isinstance(pipeline, str) else str(pipeline.meta.get("name"))
+        self._named = str(pipeline if isinstance(pipeline, str | os.PathLike) else pipeline.meta.get("name"))
 
     def split(self, text: str) -> list[Sentence]:
         """The sentences of a text.
 
         Raises:
             ModelUnavailable: The pipeline cannot be loaded, or sets no sentence borders.
+            ModelError: The text cannot be read; see `readable`.
         """
+        readable(text)
         with self._pipeline.lock:
             document = self._pipeline.model()(text)
         found = []
@@ -82,7 +87,7 @@ class SpacyEntities:
         )
     )
 
-    def __init__(self, pipeline: str | Language) -> None:
+    def __init__(self, pipeline: str | os.PathLike[str] | Language) -> None:
         self._pipeline = _pipeline(pipeline, _check_entities, "leave entities out to find names by rules")
 
     def names(self, text: str) -> list[tuple[int, int]]:
@@ -90,7 +95,9 @@ class SpacyEntities:
 
         Raises:
             ModelUnavailable: The pipeline cannot be loaded, or recognises no entities.
+            ModelError: The text cannot be read; see `readable`.
         """
+        readable(text)
         with self._pipeline.lock:
             document = self._pipeline.model()(text)
         found = []
@@ -105,12 +112,60 @@ class SpacyEntities:
         return found
 
 
+class Tokenizer(Protocol):
+    """Cuts a text into words and marks."""
+
+    def tokens(self, text: str) -> list[str]:
+        """The tokens of a text, in order; between them stands nothing but white space.
+
+        Raises:
+            ModelError: The text cannot be read; see `readable`.
+        """
+        ...
+
+
+class RuleTokenizer:
+    """This package's own tokens: a word, a mark, or a character of a script that sets no spaces; see `RuleSplitter`.
+
+    Example:
+        >>> RuleTokenizer().tokens("東京 2020!")
+        ['東', '京', '2020', '!']
+    """
+
+    def tokens(self, text: str) -> list[str]:
+        """See `Tokenizer.tokens`."""
+        readable(text)
+        return words_of(text)
+
+
+# What spaCy needs another package for. A score must not depend on whether that happens to be installed.
+_BY_RULES = frozenset(("ja", "ko", "th", "vi"))
+
+
+def tokenizer_of(language: str) -> Tokenizer:
+    """The tokens of a language, without a model: spaCy's rules, as in SelfCheckGPT.
+
+    For Japanese, Korean, Thai and Vietnamese spaCy has none of its own but asks another package (SudachiPy, MeCab,
+    PyThaiNLP, Pyvi). There it is this package's rules, which take each character for a token (in Vietnamese each
+    syllable), whatever is installed.
+
+    Raises:
+        ConfigurationError: The language is not a code, or one that spaCy has no rules for.
+
+    Example:
+        >>> tokenizer_of("ja").tokens("東京")
+        ['東', '京']
+    """
+    bare = bare_language(language)
+    return RuleTokenizer() if bare in _BY_RULES else SpacyTokenizer(bare)
+
+
 class SpacyTokenizer:
     """The tokens of spaCy's rules for a language; no model is needed.
 
     Args:
-        language: A language code that spaCy knows. English rules leave a run of Chinese or Japanese in one token; "zh"
-            takes each character for one.
+        language: A language code that spaCy knows, with or without a region. English rules leave a run of Chinese or
+            Japanese in one token; "zh" takes each character for one.
 
     Raises:
         ConfigurationError: spaCy has no rules for this language.
@@ -121,17 +176,20 @@ class SpacyTokenizer:
     """
 
     def __init__(self, language: str = "en") -> None:
-        if not isinstance(language, str) or not _has_rules(language):
+        bare = bare_language(language)
+        if not _has_rules(bare):
             raise ConfigurationError(f"language must be a code that spaCy has rules for, like 'en', not {language!r}")
-        self.language = language
-        self._blank: LocalModel[Any] = shared_local_model(("spacy blank", language), lambda: _blank(language))
+        self.language = bare
+        self._blank: LocalModel[Any] = shared_local_model(("spacy blank", bare), lambda: _blank(bare))
 
     def tokens(self, text: str) -> list[str]:
         """The tokens of a text, in order, white space among them where it is more than one space.
 
         Raises:
             ModelUnavailable: The language's rules need a package that is not installed; says which.
+            ModelError: The text cannot be read; see `readable`.
         """
+        readable(text)
         with self._blank.lock:
             return [token.text for token in self._blank.model()(text)]
 
@@ -150,18 +208,21 @@ def _has_rules(language: str) -> bool:
     # Looked up on disk: importing spaCy takes a second that constructing a metric should not.
     spec = importlib.util.find_spec("spacy")
     folders = spec.submodule_search_locations if spec is not None else None
-    return language.isalpha() and any((Path(folder) / "lang" / language).is_dir() for folder in folders or ())
+    return any((Path(folder) / "lang" / language).is_dir() for folder in folders or ())
 
 
-def _pipeline(pipeline: str | Language, check: Callable[[Language], None], otherwise: str) -> LocalModel[Language]:
+def _pipeline(
+    pipeline: str | os.PathLike[str] | Language, check: Callable[[Language], None], otherwise: str
+) -> LocalModel[Language]:
     """A named pipeline, loaded at its first use, or a loaded one; `check` says whether it can do what is wanted."""
-    if isinstance(pipeline, str):
-        if not _is_installed(pipeline):
+    if isinstance(pipeline, str | os.PathLike):
+        name = os.fspath(pipeline)
+        if not _is_installed(name):
             raise ConfigurationError(
-                f"there is no spaCy pipeline {pipeline!r} here: run `python -m spacy download {pipeline}`, name a "
-                f"folder, or {otherwise}"
+                f"there is no spaCy pipeline {name!r} here: run `python -m spacy download {name}`, name a folder, or "
+                f"{otherwise}"
             )
-        return shared_local_model(("spacy", check.__name__, pipeline), lambda: _load(pipeline, check))
+        return shared_local_model(("spacy", check.__name__, name), lambda: _load(name, check))
     if not hasattr(pipeline, "pipe_names"):
         raise ConfigurationError(f"a spaCy pipeline is a name, a folder or a loaded pipeline, not {pipeline!r}")
     check(pipeline)

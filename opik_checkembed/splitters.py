@@ -5,11 +5,13 @@ The one used is the one asked for: it never depends on what happens to be instal
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from opik_checkembed.errors import ConfigurationError
+from opik_checkembed.errors import ConfigurationError, ItemError, ModelError
+from opik_checkembed.language import bare_language
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -37,7 +39,16 @@ class SentenceSplitter(Protocol):
 # Words (with their apostrophe), characters of scripts without spaces, and marks, each one token.
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\u0e00-\u0e7f"
 _TOKEN = re.compile(rf"[{_CJK}]|[^\W{_CJK}_]+(?:['’][^\W{_CJK}_]+)*|[^\w\s]|_")
-_FENCES = ("```", "~~~")
+
+
+def words_of(text: str) -> list[str]:
+    """The tokens of a text by rules, white space left out; see `RuleSplitter`.
+
+    Example:
+        >>> words_of("It's 5 km. 東京")
+        ["It's", '5', 'km', '.', '東', '京']
+    """
+    return _TOKEN.findall(text)
 
 
 def tokens_of(text: str) -> int:
@@ -47,7 +58,7 @@ def tokens_of(text: str) -> int:
         >>> tokens_of("It's 5 km. 東京")
         6
     """
-    return len(_TOKEN.findall(text))
+    return len(words_of(text))
 
 
 class RuleSplitter:
@@ -57,7 +68,7 @@ class RuleSplitter:
     character of a script that sets no spaces.
 
     Args:
-        language: ISO 639 code for the abbreviations of that language.
+        language: ISO 639 code for the abbreviations of that language; a region behind it ("de-AT") changes nothing.
 
     Raises:
         ConfigurationError: The language is not a code.
@@ -69,40 +80,61 @@ class RuleSplitter:
     """
 
     def __init__(self, language: str = "en") -> None:
-        if not isinstance(language, str) or not re.fullmatch(r"[a-z]{2,3}(?:-[A-Za-z0-9]+)*", language):
-            raise ConfigurationError(f"language must be a code like 'en' or 'de', not {language!r}")
-        self.language = language
+        self.language = bare_language(language)
 
     def split(self, text: str) -> list[Sentence]:
         """The sentences of a text, fenced code left out."""
-        from opik_checkembed.text import sentences  # its patterns take a while to compile
+        return self.split_with_code(text)[0]
 
-        found = []
-        for span in sentences(text, self.language):
-            piece = span.of(text)
-            if not piece.startswith(_FENCES):
-                found.append(Sentence(span.start, span.end, tokens_of(piece)))
-        return found
+    def split_with_code(self, text: str) -> tuple[list[Sentence], int]:
+        """The sentences of a text, and how many blocks of fenced code were left out."""
+        from opik_checkembed.text import sentences_and_code  # its patterns take a while to compile
+
+        spans, code = sentences_and_code(text, self.language)
+        return [Sentence(span.start, span.end, tokens_of(span.of(text))) for span in spans], len(code)
 
     def __repr__(self) -> str:
         return f"RuleSplitter({self.language!r})"
 
 
-def splitter_of(given: SentenceSplitter | str | None, language: str) -> SentenceSplitter:
+def sentences_of(splitter: SentenceSplitter, text: str) -> list[Sentence]:
+    """The sentences of a text by any splitter, whoever wrote it.
+
+    Raises:
+        ItemError: It raised, or did not return sentences of this text.
+    """
+    try:
+        found = list(splitter.split(text))
+    except ItemError:
+        raise
+    except Exception as error:
+        # A splitter may be the user's own, so this can be anything; it must fail items, not the evaluation.
+        raise ModelError(f"the splitter raised {error!r}") from error
+    for one in found:
+        if not isinstance(one, Sentence):
+            raise ModelError(f"the splitter returned a {type(one).__name__} among its sentences, not a Sentence")
+        numbers = all(isinstance(number, int) for number in (one.start, one.end, one.tokens))
+        if not numbers or not 0 <= one.start < one.end <= len(text) or one.of(text).isspace():
+            raise ModelError(f"the splitter returned {one!r}, which is no sentence of a text of {len(text)} characters")
+    return found
+
+
+def splitter_of(given: SentenceSplitter | str | os.PathLike[str] | None, language: str) -> SentenceSplitter:
     """The splitter that an argument stands for: one's own, a spaCy pipeline by name or folder, or the rules.
 
     Raises:
-        ConfigurationError: It is none of these, or the pipeline is not installed.
+        ConfigurationError: It is none of these, the pipeline is not installed, or the language is not a code.
     """
+    rules = RuleSplitter(language)
     if given is None:
-        return RuleSplitter(language)
-    if isinstance(given, str):
+        return rules
+    if isinstance(given, str | os.PathLike):
         from opik_checkembed.spacy_text import SpacySplitter
 
         return SpacySplitter(given)
     if isinstance(given, type) or not isinstance(given, SentenceSplitter):
         raise ConfigurationError(
-            "splitter must be the name of a spaCy pipeline like 'en_core_web_sm', or an object with split(text) that "
-            f"returns sentences, not {given!r}"
+            "splitter must be the name or folder of a spaCy pipeline like 'en_core_web_sm', or an object with "
+            f"split(text) that returns sentences, not {given!r}"
         )
     return given

@@ -5,10 +5,13 @@ Both return spans, never copies: `text[span.start:span.end]` is the piece, so ev
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+
+from opik_checkembed.language import bare_language
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -26,33 +29,59 @@ class Span:
 def sentences(text: str, language: str = "en") -> list[Span]:
     """The sentences of a text.
 
-    Blocks come first, so that a list or table does not run together: a fenced code block, a heading and a
-    table row are one piece each, and a blank line, a bullet or a number at the start of a line begins a new
-    one. A single line break does so too, unless the line was wrapped (it has 50 to 120 characters) or the
-    next goes on in lower case. Within a block, Chinese and Japanese marks split without white space, but not
-    inside 「…」; the rest is split by `sentencex`, which knows abbreviations and decimals. A quotation or
-    bracket is kept whole up to 200 characters.
+    Blocks come first, so that a list or table does not run together: a fenced code block (also one in a list
+    item or block quote), a heading and a table row are one piece each, and a blank line, a bullet or a number at
+    the start of a line begins a new one. A single line break does so too, unless the line was wrapped (it has
+    50 to 120 characters) or the next goes on in lower case. Within a block, Chinese and Japanese marks split
+    without white space, but not inside 「…」; the rest is split by `sentencex`, which knows abbreviations and
+    decimals. A quotation or bracket is kept whole up to 200 characters. Time grows with the text's length.
 
     Args:
         text: Any text.
-        language: ISO 639 code for the abbreviations of that language.
+        language: ISO 639 code for the abbreviations of that language; see `bare_language`.
 
     Returns:
         Spans in order, without white space at their ends, that do not overlap and together hold every
         character of the text that is not white space. Each holds a letter or digit if the text has any: a
         rule, a row of dashes or a lone emoji belongs to the sentence before it, a list marker to its item.
 
+    Raises:
+        ConfigurationError: The language is not a code.
+
     Example:
         >>> text = "Dr. Smith paid $3.5 m. to U.S. Steel Inc. Then he left."
         >>> [span.of(text) for span in sentences(text)]
         ['Dr. Smith paid $3.5 m. to U.S. Steel Inc.', 'Then he left.']
     """
-    found: list[Span] = []
+    return [piece.span for piece in _pieces(text, language)]
+
+
+def sentences_and_code(text: str, language: str = "en") -> tuple[list[Span], list[Span]]:
+    r"""The `sentences` of a text in two lists: those that are no fenced code, and those that are.
+
+    Example:
+        >>> text = "- Run:\n- ```\n  x = 1\n  ```\nDone."
+        >>> [[span.of(text) for span in spans] for spans in sentences_and_code(text)]
+        [['- Run:', 'Done.'], ['- ```\n  x = 1\n  ```']]
+    """
+    pieces = _pieces(text, language)
+    return [piece.span for piece in pieces if not piece.code], [piece.span for piece in pieces if piece.code]
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    span: Span
+    code: bool
+
+
+def _pieces(text: str, language: str) -> list[_Piece]:
+    language = bare_language(language)
+    found: list[_Piece] = []
     for block in _blocks(text):
-        pieces = [] if block.whole else _in_block(text, block.body, block.end, language)
+        spans = [] if block.whole else _in_block(text, block.body, block.end, language)
         # The list marker, left out above because its full stop ends no sentence, goes with the first.
-        pieces[:1] = [Span(block.start, pieces[0].end if pieces else block.end)]
-        found += [trimmed for piece in pieces if (trimmed := _trim(text, piece.start, piece.end))]
+        spans[:1] = [Span(block.start, spans[0].end if spans else block.end)]
+        found += [_Piece(trimmed, block.code) for span in spans if (trimmed := _trim(text, span.start, span.end))]
     return _without_bare_symbols(text, found)
 
 
@@ -79,30 +108,34 @@ class _Block:
     body: int
     end: int
     whole: bool
+    code: bool = False
 
 
 def _blocks(text: str) -> Iterator[_Block]:
     start = body = end = -1  # of the paragraph being gathered; start < 0 when there is none
     fence = ""
     fence_start = 0
+    around = ""  # what stands before the text on each line of a quotation that the fence is in
     last = ""
     for line_start, line in _lines(text):
         stripped = line.strip()
         line_end = line_start + len(line)
         if fence:
-            if stripped.startswith(fence) and not stripped.strip(fence[0]):
-                yield _Block(fence_start, fence_start, line_end, whole=True)
+            inside = stripped.lstrip(around)
+            if inside.startswith(fence) and not inside.strip(fence[0]):
+                yield _Block(fence_start, fence_start, line_end, whole=True, code=True)
                 fence = ""
             continue
-        opening = _FENCE.match(line)
         marker = _MARKER.match(line)
+        before = marker[0] if marker and "#" not in marker[0] else ""
+        opening = _FENCE.match(line, len(before))
         row = _TABLE_ROW.match(line) is not None
         alone = opening is not None or row or _HEADING.match(line) is not None
         if start >= 0 and (not stripped or alone or marker or not _runs_on(last, stripped)):
             yield _Block(start, body, end, whole=False)
             start = -1
         if opening:
-            fence, fence_start = opening[1], line_start
+            fence, fence_start, around = opening[1], line_start, "> \t" if ">" in before else " \t"
         elif alone:
             yield _Block(line_start, line_start, line_end, whole=True)
         elif stripped:
@@ -111,7 +144,7 @@ def _blocks(text: str) -> Iterator[_Block]:
             end = line_end
         last = stripped
     if fence:
-        yield _Block(fence_start, fence_start, len(text), whole=True)
+        yield _Block(fence_start, fence_start, len(text), whole=True, code=True)
     elif start >= 0:
         yield _Block(start, body, end, whole=False)
 
@@ -137,7 +170,7 @@ _CJK_END = re.compile(rf"[。！？｡︒]++(?:(?![{_CLOSING}])|[{_CLOSING}]++(?
 _CJK_QUOTE = re.compile(r"「[^「」]{1,200}」|『[^『』]{1,200}』|（[^（）]{1,200}）")
 _CJK_MARKS = str.maketrans("。！？｡︒", "、、、、、")
 
-_PAIRED = '"“”„«»()[]{}'
+_PAIRED = '"“”„«»‹›《》()[]{}<>`‚‛‟'
 _OPENING = "\"'“‘„«([{"
 # Apostrophes, which the splitter takes for quotation marks, and the marks `_at_cjk_marks` has dealt with.
 _NEUTRAL = str.maketrans("'‘’。！？｡︒", "   、、、、、")
@@ -151,8 +184,14 @@ _ABBREVIATED = re.compile(
 _UNMARKED = re.compile(r"[\w\s,;、，；：。！？｡︒「」『』（）]*")
 _UNBROKEN = re.compile(r"(\S{1000,})")
 _UNSPACED = re.compile(r"\S+")
+_SPACE = re.compile(r"\s+")
 _WORD = re.compile(r"[^\W_]")
 _NOT_TEXT = re.compile(r"[\ud800-\udfff]")
+
+# The splitter's time grows with the square of what it is given at once: with each quotation mark it looks at all
+# others. Longer blocks are given in parts; what it finds near the end of a part, where the text is cut, is read again.
+# A word that begins in the first half of a part (it is shorter than `_UNBROKEN`) ends before that.
+_AT_ONCE, _CUT_END = 3072, 512
 
 # Quotations and brackets longer than this are split inside: a pair this far apart is a stray mark, or an
 # answer that stands in quotation marks as a whole.
@@ -191,26 +230,49 @@ def _at_other_marks(text: str, start: int, end: int, language: str) -> Iterator[
 
 def _lengths(text: str, language: str) -> Iterator[int]:
     """Lengths of the pieces that a text falls into at the marks of its language, white space included."""
-    from sentencex import segment
-
     plain = _NOT_TEXT.sub("\ufffd", text.translate(_NEUTRAL))
     if plain.count('"') % 2:
         plain = plain.replace('"', " ")
-    pieces: list[str] = []
-    for piece in segment(language, plain):
-        pieces += [piece] if len(piece) <= _QUOTED else segment(language, piece.translate(_NO_PAIRS))
-    start = end = 0
-    for piece in pieces:
-        end += len(piece)
-        if end == len(text):
-            break
-        head = text[start:end].rstrip()
-        if language == "en" and _ABBREVIATED.search(head[-9:]) and not text[end].isupper():
+    elif len(plain) > _AT_ONCE:
+        # A part may begin within a quotation, so these have to say which of them opens.
+        sides = itertools.cycle("“”")
+        plain = re.sub('"', lambda _: next(sides), plain)
+    ends: list[int] = []
+    begun = 0
+    for end in [*_ends(plain, language), len(plain)]:
+        if end - begun > _QUOTED:
+            ends += [begun + inner for inner in _ends(plain[begun:end].translate(_NO_PAIRS), language)]
+        ends.append(end)
+        begun = end
+    start = 0
+    for end in ends[:-1]:
+        stop = end
+        while stop > start and text[stop - 1].isspace():
+            stop -= 1
+        if language == "en" and _ABBREVIATED.search(text, max(start, stop - 9), stop) and not text[end].isupper():
             continue
-        length = len(_without_opening(head))
+        length = len(_without_opening(text[start:stop]))
         yield length
         start += length
     yield len(text) - start
+
+
+def _ends(text: str, language: str) -> list[int]:
+    """Where sentences end by the splitter, the end of the text left out."""
+    from sentencex import segment
+
+    ends: list[int] = []
+    start = 0
+    while True:
+        cut = len(text) - start > _AT_ONCE
+        pieces = segment(language, text[start : start + _AT_ONCE])
+        found = [start + length for length in itertools.accumulate(map(len, pieces[:-1]))]
+        if not cut:
+            return ends + found
+        ends += [end for end in found if end <= start + _AT_ONCE - _CUT_END]
+        # At least half of the part is done with: where no sentence ends behind its middle, none has to be read again.
+        middle = _SPACE.search(text, start + _AT_ONCE // 2)
+        start = max(ends[-1] if ends else 0, middle.end() if middle else start + _AT_ONCE // 2)
 
 
 def _without_opening(head: str) -> str:
@@ -228,18 +290,19 @@ def _trim(text: str, start: int, end: int) -> Span | None:
     return Span(start + left, start + len(piece.rstrip())) if left < len(piece) else None
 
 
-def _without_bare_symbols(text: str, spans: list[Span]) -> list[Span]:
-    kept: list[Span] = []
+def _without_bare_symbols(text: str, pieces: list[_Piece]) -> list[_Piece]:
+    kept: list[_Piece] = []
     pending: int | None = None
-    for span in spans:
-        if _WORD.search(text, span.start, span.end):
-            kept.append(span if pending is None else Span(pending, span.end))
+    for piece in pieces:
+        start, end = piece.span.start, piece.span.end
+        if _WORD.search(text, start, end):
+            kept.append(piece if pending is None else _Piece(Span(pending, end), piece.code))
             pending = None
         elif kept:
-            kept[-1] = Span(kept[-1].start, span.end)
+            kept[-1] = _Piece(Span(kept[-1].span.start, end), kept[-1].code)
         elif pending is None:
-            pending = span.start
-    return kept if pending is None else [Span(pending, spans[-1].end)]
+            pending = start
+    return kept if pending is None else [_Piece(Span(pending, pieces[-1].span.end), all(one.code for one in pieces))]
 
 
 # --- windows ------------------------------------------------------------------------------------------------

@@ -2,14 +2,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import spacy
 
-from opik_checkembed.errors import ConfigurationError, ModelUnavailable
-from opik_checkembed.spacy_text import SpacySplitter, SpacyTokenizer
+from opik_checkembed.errors import ConfigurationError, ModelError, ModelUnavailable
+from opik_checkembed.spacy_text import SpacyEntities, SpacySplitter, SpacyTokenizer, tokenizer_of
 
 TEXT = "  Dr. Smith came from\n New York. He paid $3.5 m. to U.S. Steel Inc.  Then he left! "
 
@@ -32,7 +33,9 @@ def test_a_folder_will_do(tmp_path: Path) -> None:
     blank.add_pipe("sentencizer")
     blank.to_disk(tmp_path)
 
-    assert [s.of("One. Two.") for s in SpacySplitter(str(tmp_path)).split("One. Two.")] == ["One.", "Two."]
+    for folder in (tmp_path, str(tmp_path)):
+        assert [s.of("One. Two.") for s in SpacySplitter(folder).split("One. Two.")] == ["One.", "Two."]
+    assert repr(SpacySplitter(tmp_path)) == f"SpacySplitter({str(tmp_path)!r})"
 
 
 @pytest.mark.parametrize("name", ["no_such_pipeline", "", "no such/pipeline"])
@@ -67,10 +70,64 @@ def test_tokens_need_no_model() -> None:
     assert SpacyTokenizer().tokens("") == []
 
 
-@pytest.mark.parametrize("language", ["zz", "", "../en", "EN", 3])
-def test_a_language_without_rules_is_refused(language: Any) -> None:
-    with pytest.raises(ConfigurationError, match=r"language must be a code that spaCy has rules for"):
-        SpacyTokenizer(language)
+@pytest.mark.parametrize("code", ["de-AT", "de_DE", "DE"])
+def test_a_region_changes_no_tokens(code: str) -> None:
+    assert SpacyTokenizer(code).language == "de"
+    assert SpacyTokenizer(code).tokens("z. B. am 3. Mai") == SpacyTokenizer("de").tokens("z. B. am 3. Mai")
+
+
+@pytest.mark.parametrize(
+    ("language", "says"),
+    [
+        ("zz", "a code that spaCy has rules for"),
+        ("", "a code like 'en', 'de' or 'pt-BR'"),
+        ("../en", "a code like"),
+        (3, "a code like"),
+        (["en"], "a code like"),
+    ],
+)
+@pytest.mark.parametrize("make", [SpacyTokenizer, tokenizer_of])
+def test_a_language_without_rules_is_refused(make: Any, language: Any, says: str) -> None:
+    with pytest.raises(ConfigurationError, match=f"language must be {says}"):
+        make(language)
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "tokens"),
+    [
+        ("ja", "東京は2020年。", ["東", "京", "は", "2020", "年", "。"]),
+        ("ko-KR", "서울 2020", ["서", "울", "2020"]),
+        ("th", "กทม. 5", ["ก", "ท", "ม", ".", "5"]),
+        ("vi", "Hà Nội, 1945.", ["Hà", "Nội", ",", "1945", "."]),
+        ("zh-CN", "东京 20", ["东", "京", "2", "0"]),
+        ("en_US", "wasn't  here", ["was", "n't", " ", "here"]),
+    ],
+)
+def test_every_language_has_tokens_without_another_package(
+    language: str, text: str, tokens: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As on a machine without them, wherever the tests run.
+    for package in ("sudachipy", "natto", "pythainlp", "pyvi"):
+        monkeypatch.setitem(sys.modules, package, None)
+
+    assert tokenizer_of(language).tokens(text) == tokens
+
+
+def test_half_a_surrogate_pair_is_named_by_all() -> None:
+    pipeline = spacy.blank("en")
+    pipeline.add_pipe("sentencizer")
+    pipeline.add_pipe("entity_ruler")
+    calls: list[Callable[[str], object]] = [
+        tokenizer_of("en").tokens,
+        tokenizer_of("ja").tokens,
+        SpacySplitter(pipeline).split,
+        SpacyEntities(pipeline).names,
+    ]
+    for call in calls:
+        with pytest.raises(
+            ModelError, match=r"^a text cannot be read: it holds half of a surrogate pair at character 2$"
+        ):
+            call("ab\ud800c")
 
 
 def test_rules_that_need_a_package_name_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,3 +1,4 @@
+import gc
 import itertools
 import subprocess
 import sys
@@ -5,10 +6,12 @@ import time
 from collections.abc import Callable, Sequence
 
 import pytest
+import sentencex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from opik_checkembed.text import Span, sentences, windows
+from opik_checkembed.errors import ConfigurationError
+from opik_checkembed.text import Span, sentences, sentences_and_code, windows
 
 
 def split(text: str, language: str = "en") -> list[str]:
@@ -71,6 +74,14 @@ CASES = {
     ),
     "a fence of tildes holds backticks": ("~~~\na.\n```\nb.\n~~~\nc", ["~~~\na.\n```\nb.\n~~~", "c"]),
     "a fence never closed": ("Code:\n```\nx. Y.\n\nz", ["Code:", "```\nx. Y.\n\nz"]),
+    "a fence in a list item": (
+        "- ```\n  x = 1815. Y\n  ```\n- It runs. Well.",
+        ["- ```\n  x = 1815. Y\n  ```", "- It runs.", "Well."],
+    ),
+    "a fence in a numbered item": ("1. ```python\n   a. B\n   ```\n2. b", ["1. ```python\n   a. B\n   ```", "2. b"]),
+    "a fence in a block quote": ("> ~~~\n> a. B\n> ~~~\n> c", ["> ~~~\n> a. B\n> ~~~", "> c"]),
+    "a block quote within a fence closes nothing": ("```\na\n> ```\nb\n```\nc", ["```\na\n> ```\nb\n```", "c"]),
+    "a heading holds no fence": ("# ```\nShe left. He sat.", ["# ```\nShe left.", "He sat."]),
     "code in a line is no fence": ("```x``` is it. Yes.", ["```x``` is it.", "Yes."]),
     "fields": ("Name: Ernst Öpik\nBorn: 1893", ["Name: Ernst Öpik", "Born: 1893"]),
     "wrapped lines": (
@@ -123,6 +134,14 @@ CASES = {
 }
 
 
+HOSTILE = [
+    *["Ab!Cd!", "привет!Ты!", "“a. B” ", '"A b. ', "「。", "' ", "|", "- - ", "`", "\n", "(a. B", "🎉. A"],
+    *['"` "', "`a` ", "``` ", "` ", '" ', "» ", "“ ", "„ ", "‹a ", "<a ", "( ", "[", "{ ", "（a", "「「"],
+    *["```\n", "- ```\n", "> ```\n> ~~~\n", "- \n", "1. ", "| a | b |\n", "vol. 3 ", "Dr. A ", ".[1] ", "a: 1. "],
+    *['`“a. B” (c <d` "', '- "`a`| \n', "`a. B` «c»\t", "A. “ "],
+]
+
+
 class TestSentences:
     @pytest.mark.parametrize(("text", "expected"), CASES.values(), ids=CASES.keys())
     def test_boundaries(self, text: str, expected: list[str]) -> None:
@@ -132,6 +151,50 @@ class TestSentences:
         text = "Er kam am 3. Mai 1990. Dr. Müller z. B. war da."
         assert split(text, "de") == ["Er kam am 3. Mai 1990.", "Dr. Müller z. B. war da."]
         assert split(text) != split(text, "de")
+
+    @pytest.mark.parametrize("code", ["de-DE", "de_AT", "DE", "de-Latn-DE-1996"])
+    def test_a_region_changes_nothing(self, code: str) -> None:
+        assert split("Er kam am 3. Mai 1990. Dann ging er.", code) == ["Er kam am 3. Mai 1990.", "Dann ging er."]
+
+    @pytest.mark.parametrize("code", ["", "German", "d"])
+    def test_what_is_no_code_is_refused(self, code: str) -> None:
+        with pytest.raises(ConfigurationError, match="language must be a code like 'en', 'de' or 'pt-BR'"):
+            sentences("One. Two.", code)
+
+    @pytest.mark.parametrize(
+        ("text", "prose", "code"),
+        [
+            ("```x``` is it. Yes.", ["```x``` is it.", "Yes."], []),
+            ("Run:\n```\nx = 1\n```\nDone.", ["Run:", "Done."], ["```\nx = 1\n```"]),
+            ("***\n```\nx = 1\n```\n---\nDone.", ["Done."], ["***\n```\nx = 1\n```\n---"]),
+            ("Text.\n~~~\n***\n~~~", ["Text.\n~~~\n***\n~~~"], []),
+            ("~~~\n***\n~~~", [], ["~~~\n***\n~~~"]),
+            ("***\n~~~\n***\n~~~", ["***\n~~~\n***\n~~~"], []),
+            ("* ~~~\n  x. Y\n", [], ["* ~~~\n  x. Y"]),
+        ],
+    )
+    def test_code_is_told_from_sentences(self, text: str, prose: list[str], code: list[str]) -> None:
+        assert [[span.of(text) for span in spans] for spans in sentences_and_code(text)] == [prose, code]
+
+    @pytest.mark.parametrize("shift", range(0, 120, 17))
+    def test_a_block_read_in_parts_falls_where_its_sentences_end(self, shift: int) -> None:
+        said = [f"Fact no. {i} of vol. 3 was told (they say) by Dr. J. R. Smith of the U.S. Army." for i in range(150)]
+        quoted = [f"We saw the {i} ships come in." for i in range(180)]
+        text = " ".join([*["so"] * shift, *said, '"', *quoted])
+        # The quotation is far longer than a part, and each part but the first begins within it.
+        text = text.replace('" We', '"We') + '" He left. He said "Yes. Go." Then it rained.'
+
+        found = split(text)
+
+        assert [piece.removeprefix("so " * shift) for piece in found[:150]] == said
+        assert [piece.strip('"') for piece in found[150:-3]] == quoted[: len(found) - 153]
+        assert len(found) == 150 + 180 + 3
+        assert found[-3:] == ["He left.", 'He said "Yes. Go."', "Then it rained."]
+
+    def test_a_block_without_an_end_in_its_first_parts(self) -> None:
+        text = "many words of Dr. Smith and so on, " * 300 + "and an end. Then another."
+
+        assert split(text) == [text.removesuffix(" Then another."), "Then another."]
 
     @given(
         st.text(max_size=300)
@@ -152,16 +215,34 @@ class TestSentences:
         if any(character.isalnum() for character in text):
             assert all(any(character.isalnum() for character in span.of(text)) for span in spans)
 
-    @pytest.mark.parametrize(
-        "unit",
-        ["Ab!Cd!", "привет!Ты!", "“a. B” ", '"A b. ', "「。", "' ", "|", "- - ", "`", "\n", "(a. B", "🎉. A"],
-    )
-    def test_hostile_texts_do_not_hang(self, unit: str) -> None:
-        text = unit * (200_000 // len(unit))
-        started = time.perf_counter()
-        sentences(text)
-        # A hang guard only: what is quadratic here would take minutes.
-        assert time.perf_counter() - started < 20
+    @pytest.mark.parametrize("unit", HOSTILE)
+    def test_work_grows_with_the_length_of_hostile_texts(self, unit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        real = sentencex.segment
+        given: list[int] = []
+
+        def counting(language: str, text: str) -> list[str]:
+            given.append(len(text))
+            found: list[str] = real(language, text)
+            return found
+
+        monkeypatch.setattr(sentencex, "segment", counting)
+
+        def work(size: int) -> float:
+            text = unit * (size // len(unit))
+            given.clear()
+            gc.disable()  # its time grows with all that other tests have loaded
+            started = time.process_time()
+            sentences(text)
+            took = time.process_time() - started
+            gc.enable()
+            # The splitter's time grows with the square of what it is given: so much at a time, and of all characters
+            # each about two times, in each of two passes.
+            assert max(given, default=0) <= 3072
+            assert sum(given) <= 5 * len(text)
+            return took
+
+        # What is quadratic takes 16 times as long; a few hundredths of a second say nothing.
+        assert work(32_000) < 8 * max(work(8_000), 0.04)
 
 
 def words(texts: Sequence[str]) -> list[int]:

@@ -30,6 +30,7 @@ from typing import Any, Literal, NamedTuple
 from opik_checkembed.functional.absolute_words import STRONG_WORDS, Family, Strength
 from opik_checkembed.functional.fact_recurrence import TextFacts, text_facts
 from opik_checkembed.functional.specifics import Specific, words_of
+from opik_checkembed.language import bare_language
 
 SpecificKind = Literal["number", "unit", "date", "name", "quotation", "identifier", "url"]
 """What a specific is; a "unit" is a number that the source has with another unit only."""
@@ -87,7 +88,7 @@ class SourceFacts:
 
     def __init__(self, passages: Sequence[str] | str, *, language: str = "en", known: str = "") -> None:
         object.__setattr__(self, "passages", (passages,) if isinstance(passages, str) else tuple(passages))
-        object.__setattr__(self, "language", language)
+        object.__setattr__(self, "language", bare_language(language))
         object.__setattr__(self, "known", known)
 
     def lacking(self, claim: str, *, with_asked: bool = False) -> list[Finding]:

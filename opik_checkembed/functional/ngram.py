@@ -63,12 +63,15 @@ class Surprise:
     Attributes:
         average: Mean of -log p over the tokens: the paper's Avg.
         maximum: Largest -log p: the paper's Max.
-        rarest: Position of the token it belongs to; the first of equals.
+        rarest: Position of the most surprising token that is not white space; the first of equals.
+        spaced: Whether the largest belongs to white space alone: spaCy takes a line break, and a space after another,
+            for tokens, and so does the reference.
     """
 
     average: float
     maximum: float
     rarest: int
+    spaced: bool = False
 
 
 def surprise(model: NgramModel, tokens: Sequence[str]) -> Surprise:
@@ -81,8 +84,11 @@ def surprise(model: NgramModel, tokens: Sequence[str]) -> Surprise:
         raise ValueError("a sentence without tokens has no surprise")
     each = model.surprises(tokens)
     maximum = max(each)
+    words = [place for place, token in enumerate(tokens) if not token.isspace()] or range(len(tokens))
+    rarest = max(words, key=each.__getitem__)
     # A rounded sum over a count can lie above its largest value.
-    return Surprise(min(math.fsum(each) / len(each), maximum), maximum, each.index(maximum))
+    average = min(math.fsum(each) / len(each), maximum)
+    return Surprise(average, maximum, rarest, spaced=each[rarest] < maximum)
 
 
 def ngrams(tokens: Sequence[str], n: int) -> list[Ngram]:

@@ -58,6 +58,7 @@ from opik_checkembed.functional.specific_words import (
     WEEKDAYS,
     WITHOUT_CAPITALS,
 )
+from opik_checkembed.language import bare_language
 
 Kind = Literal["number", "date", "name", "title", "identifier", "url"]
 
@@ -98,8 +99,8 @@ def specifics(text: str, language: str = "en", *, names: Sequence[tuple[int, int
 
     Args:
         text: Any text; Markdown is understood as far as it matters here.
-        language: ISO 639-1 code. It decides between 1.234 and 1,234, reads words for numbers and months, and tells
-            names from other capitalised words.
+        language: ISO 639-1 code, with a region or without. It decides between 1.234 and 1,234, reads words for numbers
+            and months, and tells names from other capitalised words.
         names: Where names begin and end, if an entity recogniser has found them; they take the place of those that
             rules find. Those that touch a number, date or other specific are left out.
 
@@ -107,7 +108,7 @@ def specifics(text: str, language: str = "en", *, names: Sequence[tuple[int, int
         >>> [(one.text, one.kind) for one in specifics("Marie Curie was born on 7 November 1867 in Warsaw.")]
         [('Marie Curie', 'name'), ('7 November 1867', 'date'), ('Warsaw', 'name')]
     """
-    return _Extraction(text, language, names).found()
+    return _Extraction(text, bare_language(language), names).found()
 
 
 def folded(text: str) -> str:

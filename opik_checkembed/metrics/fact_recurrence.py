@@ -16,10 +16,11 @@ from opik_checkembed.functional.fact_recurrence import (
     text_facts,
 )
 from opik_checkembed.functional.selfcheck import Aggregate, Passage, SentenceScore
+from opik_checkembed.language import bare_language
 from opik_checkembed.metrics.selfcheck import Checked, SelfCheckMetric
 from opik_checkembed.samples.request import Fields, asked_text
 from opik_checkembed.spacy_text import SpacyEntities
-from opik_checkembed.splitters import Sentence
+from opik_checkembed.splitters import Sentence, sentences_of
 
 if TYPE_CHECKING:
     from opik.evaluation.models import OpikBaseModel
@@ -55,7 +56,7 @@ class FactRecurrenceMetric(SelfCheckMetric):
         entities: A spaCy pipeline with an entity recogniser (a name, folder or `Language`), whose names take the place
             of those that rules find; None for the rules.
         aggregate: "mean" (weighted, see above) or "max".
-        language: ISO 639-1 code of the answers.
+        language: ISO 639-1 code of the answers, with a region or without.
         min_tokens: Shorter sentences are left out; 1 reads also list items of a single word.
         **checking: `splitter` and what samples take; see `SelfCheckMetric`.
 
@@ -91,7 +92,7 @@ class FactRecurrenceMetric(SelfCheckMetric):
             raise ConfigurationError(f"floor must be a number above 0 and below 1, not {floor!r}")
         self.combine: Combine = combine
         self.floor = float(floor)
-        self.language = language
+        self.language = bare_language(language)
         self.entities = None if entities is None else SpacyEntities(entities)
         super().__init__(model, name, aggregate=aggregate, language=language, min_tokens=min_tokens, **checking)
 
@@ -100,7 +101,7 @@ class FactRecurrenceMetric(SelfCheckMetric):
         asked = asked_text(fields)
         found = fact_recurrence(
             self._facts(output, sentences),
-            [self._facts(sample, self.splitter.split(sample)) for sample in samples],
+            [self._facts(sample, sentences_of(self.splitter, sample)) for sample in samples],
             question=self._facts(asked, ()) if asked else None,
             combine=self.combine,
             floor=self.floor,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from opik.evaluation.metrics.score_result import ScoreResult
@@ -14,7 +15,8 @@ from opik_checkembed.functional.selfcheck import Aggregate, SelfCheckResult, Sen
 from opik_checkembed.metrics.base import SampledMetric
 from opik_checkembed.samples.request import Fields
 from opik_checkembed.samples.sample import SampleSet
-from opik_checkembed.splitters import Sentence, SentenceSplitter, splitter_of
+from opik_checkembed.samples.sampler import samplers_of
+from opik_checkembed.splitters import RuleSplitter, Sentence, SentenceSplitter, sentences_of, splitter_of
 from opik_checkembed.wording import shortened
 
 if TYPE_CHECKING:
@@ -40,8 +42,9 @@ class SelfCheckMetric(SampledMetric):
     """Base of the metrics that hold every sentence of the judged output against the samples.
 
     The value is the score of the worst sentence, as in the Opik tutorial, or with `aggregate="mean"` the paper's score
-    of a passage. Sentences shorter than `min_tokens` and fenced code are not scored, which the reason says; an output
-    that holds nothing else (a greeting, a single word, only code) is `scoring_failed`, never a 0 or a .5.
+    of a passage. Sentences shorter than `min_tokens` are not scored, nor is fenced code where sentences are found by
+    rules, which the reason says; an output that holds nothing else (a greeting, a single word, only code) is
+    `scoring_failed`, never a 0 or a .5. So is an item that the splitter fails on.
 
     Args:
         model: The model to ask where the task's output names none; a litellm name or an `OpikBaseModel`.
@@ -49,7 +52,7 @@ class SelfCheckMetric(SampledMetric):
         aggregate: "max" or "mean" over the sentences.
         splitter: How to find sentences: None splits by rules (`RuleSplitter`), a name or folder is a spaCy pipeline
             ("en_core_web_sm", as in the tutorial), or an object with `split(text)`.
-        language: Language code for the rules.
+        language: Language code for the rules; a region behind it ("de-AT") changes nothing.
         min_tokens: Shorter sentences are left out; the tutorial's 4. With 1 every sentence is scored.
         **sampling: `num_samples` (at least 1), `min_samples`, `sampler`, `request_from`, `temperature`,
             `model_parameters`, `store`, `budget`, `timeout`, `max_concurrency`, `track`, `project_name`; see
@@ -69,7 +72,7 @@ class SelfCheckMetric(SampledMetric):
         name: str | None = None,
         *,
         aggregate: Aggregate = "max",
-        splitter: SentenceSplitter | str | None = None,
+        splitter: SentenceSplitter | str | PathLike[str] | None = None,
         language: str = "en",
         min_tokens: int = 4,
         **sampling: Any,
@@ -82,6 +85,10 @@ class SelfCheckMetric(SampledMetric):
         self.min_tokens = min_tokens
         self.splitter = splitter_of(splitter, language)
         super().__init__(model, name, **sampling)
+
+    def samplers(self) -> list[object]:
+        """See `AsksModels.samplers`."""
+        return [*super().samplers(), *samplers_of(self.splitter)]
 
     @abstractmethod
     def check(self, output: str, sentences: Sequence[Sentence], samples: Sequence[str], fields: Fields) -> Checked:
@@ -100,7 +107,7 @@ class SelfCheckMetric(SampledMetric):
 
     def judge(self, output: str, samples: SampleSet, fields: Fields) -> list[ScoreResult]:
         """See `SampledMetric.judge`."""
-        found = self.splitter.split(output)
+        found, code = self._split(output)
         kept = [sentence for sentence in found if sentence.tokens >= self.min_tokens]
         if not kept:
             raise AnswerError(
@@ -122,12 +129,22 @@ class SelfCheckMetric(SampledMetric):
         if len(kept) < len(found):
             short = f"{len(found) - len(kept)} of {len(found)} sentences have fewer than {self.min_tokens} tokens"
             notes.append(f"{short} and were not scored")
+        if code:
+            notes.append(f"{code} fenced code {'block was' if code == 1 else 'blocks were'} not scored")
         evidence = {**result.to_dict(), **checked.evidence}
         said = self._sentence(value, worst, checked.sentences)
         return [self.scored(value, said, samples.noting(tuple(notes)), evidence)]
 
+    def _split(self, output: str) -> tuple[list[Sentence], int]:
+        """The output's sentences, and how many blocks of code its splitter leaves out."""
+        if isinstance(self.splitter, RuleSplitter):
+            return self.splitter.split_with_code(output)
+        return sentences_of(self.splitter, output), 0
+
     def _sentence(self, value: float, worst: SentenceScore, sentences: Sequence[SentenceScore]) -> str:
         place = next(number for number, one in enumerate(sentences, 1) if one is worst)
-        mean = "" if self.aggregate == "max" else f"the mean of {len(sentences)} sentences is {value:.3f}; "
+        known = sum(one.score is not None for one in sentences)
+        several = f"{known} sentence{'' if known == 1 else 's'}"
+        mean = "" if self.aggregate == "max" else f"the mean of {several} is {value:.3f}; "
         said = f"{mean}sentence {place} of {len(sentences)} is supported least, {worst.score:.3f} ({self.scale})"
         return f"{said[:1].upper()}{said[1:]}: {shortened(worst.text)!r}; {self.why(worst)}"

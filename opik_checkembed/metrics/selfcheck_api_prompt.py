@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from opik_checkembed.errors import ConfigurationError, RequestError
 from opik_checkembed.functional.selfcheck import Passage, SentenceScore, mean_over_samples
 from opik_checkembed.metrics.selfcheck import Checked, SelfCheckMetric
+from opik_checkembed.models.digest import readable
 from opik_checkembed.models.judge import (
     Judge,
     JudgePrompt,
@@ -19,6 +21,7 @@ from opik_checkembed.models.judge import (
 )
 from opik_checkembed.samples.litellm_sampler import LiteLLMSampler
 from opik_checkembed.samples.request import MODEL_FIELDS, Fields, is_connection
+from opik_checkembed.samples.sampler import samplers_of
 from opik_checkembed.splitters import Sentence
 
 if TYPE_CHECKING:
@@ -105,8 +108,17 @@ class SelfCheckAPIPromptMetric(SelfCheckMetric):
         super().__init__(model, name, **checking)
         self._judge = self._named(judge)
 
+    def samplers(self) -> list[object]:
+        """See `AsksModels.samplers`."""
+        # Without a judge of its own each item's model judges, with the samples' store and budget unless told otherwise.
+        own = {name: value for name, value in self.judge_parameters.items() if name in {"store", "budget"}}
+        each = [SimpleNamespace(**own)] if self._judge is None else samplers_of(self._judge)
+        return [*super().samplers(), *each]
+
     def check(self, output: str, sentences: Sequence[Sentence], samples: Sequence[str], fields: Fields) -> Checked:
         """See `SelfCheckMetric.check`."""
+        for text in (*(sentence.of(output) for sentence in sentences), *samples):
+            readable(text)  # no judge can be sent it
         contexts = [sample.replace("\n", " ") for sample in samples]
         # Sample by sample: prompts with the same context begin alike, which providers' caches and local servers use.
         prompts = [

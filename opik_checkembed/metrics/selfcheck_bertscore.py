@@ -20,7 +20,7 @@ from opik_checkembed.models.token_encoder import (
     shared_token_encoder,
 )
 from opik_checkembed.samples.request import Fields
-from opik_checkembed.splitters import Sentence
+from opik_checkembed.splitters import Sentence, sentences_of
 from opik_checkembed.wording import shortened
 
 if TYPE_CHECKING:
@@ -129,7 +129,8 @@ class SelfCheckBERTScoreMetric(SelfCheckMetric):
 
     def _passages(self, sample: str) -> list[Sentence]:
         """What of a sample is compared with: its sentences that are long enough, else all of it."""
-        return [span for span in self.splitter.split(sample) if span.tokens >= self.min_tokens] or [_whole(sample)]
+        found = [span for span in sentences_of(self.splitter, sample) if span.tokens >= self.min_tokens]
+        return found or [_whole(sample)]
 
 
 def _whole(text: str) -> Sentence:

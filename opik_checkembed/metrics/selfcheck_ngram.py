@@ -11,8 +11,8 @@ from opik_checkembed.functional.ngram import NgramModel, ngrams, surprise
 from opik_checkembed.functional.selfcheck import Passage, SentenceScore
 from opik_checkembed.metrics.selfcheck import Checked, SelfCheckMetric
 from opik_checkembed.samples.request import Fields
-from opik_checkembed.spacy_text import SpacyTokenizer
-from opik_checkembed.splitters import Sentence
+from opik_checkembed.spacy_text import tokenizer_of
+from opik_checkembed.splitters import Sentence, sentences_of
 
 if TYPE_CHECKING:
     from opik.evaluation.models import OpikBaseModel
@@ -28,7 +28,12 @@ class SelfCheckNgramMetric(SelfCheckMetric):
 
     It reads words, not meaning: a paraphrase surprises it. A model that is consistently wrong is not surprising.
 
-    The evidence names, for each sentence, the token that decided, its place, and the samples that hold it.
+    The evidence names, for each sentence, the rarest token, its place, and the samples that hold it. Scores are
+    selfcheckgpt's, which counts spaCy's tokens: a line break, or a space after another, is one of them and can be the
+    rarest. The token named is never white space; where white space scored higher, the reason says so.
+
+    No model is needed in any language: tokens are those of spaCy's rules, but for Japanese, Korean, Thai and Vietnamese
+    those of this package, since spaCy's need another package there (see `tokenizer_of`).
 
     Source: Manakul et al., "SelfCheckGPT" (EMNLP 2023), section 5.3; on WikiBio the unigram maximum was its best form.
 
@@ -79,17 +84,17 @@ class SelfCheckNgramMetric(SelfCheckMetric):
         self.statistic = statistic
         self.smoothing = float(smoothing)
         self.lowercase = lowercase
-        self.tokenizer = SpacyTokenizer(language)
+        self.tokenizer = tokenizer_of(language)
         super().__init__(model, name, language=language, **checking)
 
     def check(self, output: str, sentences: Sequence[Sentence], samples: Sequence[str], fields: Fields) -> Checked:
         """See `SelfCheckMetric.check`."""
         # The shorter sentences are not scored, and yet counted, as in the reference.
-        judged = [self._tokens(sentence.of(output)) for sentence in self.splitter.split(output)]
+        judged = [self._tokens(sentence.of(output)) for sentence in sentences_of(self.splitter, output)]
         told = [
             _Told(number, sentence, self._tokens(sentence.of(sample)), sample)
             for number, sample in enumerate(samples)
-            for sentence in self.splitter.split(sample)
+            for sentence in sentences_of(self.splitter, sample)
         ]
         model = NgramModel([*judged, *(one.tokens for one in told)], self.n, self.smoothing)
         holders: dict[tuple[str, ...], list[_Told]] = {}
@@ -101,7 +106,8 @@ class SelfCheckNgramMetric(SelfCheckMetric):
     def why(self, worst: SentenceScore) -> str:
         """Which token was the most surprising, and how many samples hold it."""
         holds, samples = len(worst.detail["in_samples"]), worst.detail["samples"]
-        return f"{worst.detail['rarest']!r} is in {holds} of {samples} samples"
+        spaced = "; its white space is rarer" if worst.detail["white_space_is_rarer"] else ""
+        return f"{worst.detail['rarest']!r} is in {holds} of {samples} samples{spaced}"
 
     def _score(
         self,
@@ -130,6 +136,7 @@ class SelfCheckNgramMetric(SelfCheckMetric):
                 "rarest": text[start:end],
                 "rarest_start": sentence.start + start,
                 "rarest_end": sentence.start + end,
+                "white_space_is_rarer": found.spaced,
                 "in_samples": list(dict.fromkeys(one.sample for one in holding)),
                 "samples": samples,
             },
@@ -156,7 +163,7 @@ class _Told:
 
 
 def _place(text: str, tokens: Sequence[str], last: int, n: int) -> tuple[int, int]:
-    """Where the n-gram that ends at a token stands in its sentence; spaCy's tokens leave out only white space."""
+    """Where the n-gram that ends at a token stands in its sentence; tokens leave out nothing but white space."""
     at, starts = 0, []
     for token in tokens[: last + 1]:
         at = text.index(token, at)

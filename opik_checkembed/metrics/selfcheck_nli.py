@@ -16,7 +16,7 @@ from opik_checkembed.functional.selfcheck import Passage, SentenceScore, mean_ov
 from opik_checkembed.metrics.selfcheck import Checked, SelfCheckMetric
 from opik_checkembed.models.nli import NLIModel, Reading, shared_nli
 from opik_checkembed.samples.request import Fields
-from opik_checkembed.splitters import Sentence
+from opik_checkembed.splitters import Sentence, sentences_of
 from opik_checkembed.wording import shortened
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ class SelfCheckNLIMetric(SelfCheckMetric):
         return f"sample {worst.against.sample + 1} contradicts it most ({worst.against.score:.2f}): {said!r}"
 
     def _told(self, sample: str) -> list[Sentence]:
-        found = [sentence for sentence in self.splitter.split(sample) if sentence.tokens >= self.min_tokens]
+        found = [one for one in sentences_of(self.splitter, sample) if one.tokens >= self.min_tokens]
         return found or [Sentence(0, len(sample), 0)]
 
     def _notes(self, readings: Sequence[Reading], sentences: int, samples: int) -> list[str]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from opik_checkembed.errors import ConfigurationError
+from opik_checkembed.language import bare_language
 
 # The hub's organisations of models that were published under a bare name; both spellings are one model.
 _CANONICAL = ("FacebookAI/", "albert/", "distilbert/", "google-bert/", "google-t5/", "xlnet/")
@@ -37,7 +38,7 @@ def published_baseline(encoder: str, num_layers: int, language: str) -> float:
         language: The sentences' language; of a code like "en-GB" the first part.
 
     Raises:
-        ConfigurationError: None is published; says which ways there are without one.
+        ConfigurationError: None is published, and says which ways there are without one; or the language is not a code.
 
     Example:
         >>> published_baseline("roberta-large", 17, "en")
@@ -45,7 +46,7 @@ def published_baseline(encoder: str, num_layers: int, language: str) -> float:
     """
     known = _known(encoder)
     by_language = {} if known is None else {code.partition("-")[0]: value for code, value in known["f1"].items()}
-    value = by_language.get(language.partition("-")[0])
+    value = by_language.get(bare_language(language))
     if known is None or value is None or num_layers != known["layer"]:
         also = ", ".join(other for other in ("roberta-large", "bert-base-multilingual-cased", "bert-base-chinese")
                          if _published_in(other, language))  # fmt: skip
@@ -98,7 +99,7 @@ def _known(encoder: str) -> Mapping[str, Any] | None:
 
 
 def _published_in(encoder: str, language: str) -> bool:
-    return language.partition("-")[0] in _table()[encoder]["f1"]
+    return bare_language(language) in _table()[encoder]["f1"]
 
 
 @functools.cache

@@ -6,7 +6,6 @@ has them, are in `mqag_generation` and `mqag_answering`.
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import threading
 import time
@@ -22,6 +21,7 @@ import numpy as np
 from opik_checkembed.errors import ItemError, ModelError, ModelUnavailable
 from opik_checkembed.functional.mqag import AnsweredQuestion, four_options
 from opik_checkembed.models.batching import Batcher
+from opik_checkembed.models.digest import digest
 from opik_checkembed.models.local_model import load_pretrained
 from opik_checkembed.models.registry import identity
 
@@ -332,7 +332,7 @@ def _shared_batcher(model: object, method: str) -> Batcher[Any, Any]:
         if batcher is None:
             batcher = _batchers[key] = Batcher(
                 _Asking(model, method),
-                key=_digest,
+                key=_key,
                 weigh=lambda _: _RESULT_BYTES,
                 max_bytes=_MAX_BYTES,
                 outage=(ModelUnavailable,),
@@ -361,19 +361,8 @@ class _Asking:
         return found
 
 
-def _digest(subject: Iterable[Any]) -> bytes:
-    digest = hashlib.blake2b(digest_size=16)
-    for part in subject:
-        for text in part if isinstance(part, tuple) else (str(part),):
-            try:
-                raw = text.encode()
-            except UnicodeEncodeError as error:
-                raise ModelError(
-                    f"a text cannot be read: it holds half of a surrogate pair at character {error.start}"
-                ) from error
-            digest.update(len(raw).to_bytes(8))
-            digest.update(raw)
-    return digest.digest()
+def _key(subject: Iterable[Any]) -> bytes:
+    return digest(*(text for part in subject for text in (part if isinstance(part, tuple) else (str(part),))))
 
 
 # --- what the local models share -----------------------------------------------------------------------------

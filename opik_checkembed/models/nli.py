@@ -5,7 +5,6 @@ Nothing heavy is imported before the first pair is read.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import threading
@@ -30,6 +29,7 @@ from opik_checkembed.functional.nli import (
     read_labels,
 )
 from opik_checkembed.models.batching import Batcher
+from opik_checkembed.models.digest import digest
 from opik_checkembed.models.inputs import batches, token_limit
 from opik_checkembed.models.local_model import (
     LocalModel,
@@ -435,7 +435,7 @@ class SharedNLI:
     def __init__(self, model: NLIModel, *, max_bytes: int = 64 * 2**20) -> None:
         self.model = model
         self._batcher: Batcher[Pair, _Row] = Batcher(
-            self._compute, key=_digest, weigh=lambda _: _ROW_BYTES, max_bytes=max_bytes, outage=(ModelUnavailable,)
+            self._compute, key=_key, weigh=lambda _: _ROW_BYTES, max_bytes=max_bytes, outage=(ModelUnavailable,)
         )
 
     def probabilities(self, pairs: Sequence[Pair]) -> NLIProbabilities:
@@ -617,15 +617,5 @@ def shared_nli(
     return _shared.of(used, kept=named)
 
 
-def _digest(pair: Pair) -> bytes:
-    digest = hashlib.blake2b(digest_size=16)
-    for text in pair:
-        try:
-            raw = text.encode()
-        except UnicodeEncodeError as error:
-            raise ModelError(
-                f"a text cannot be read: it holds half of a surrogate pair at character {error.start}"
-            ) from error
-        digest.update(len(raw).to_bytes(8))
-        digest.update(raw)
-    return digest.digest()
+def _key(pair: Pair) -> bytes:
+    return digest(*pair)

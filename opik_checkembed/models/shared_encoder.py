@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from opik_checkembed.errors import ConfigurationError, EmbeddingError
 from opik_checkembed.models.batching import Batcher, Source
+from opik_checkembed.models.digest import digest
 from opik_checkembed.models.embedder import (
     Embedder,
     EmbedderUnavailable,
@@ -83,7 +84,7 @@ class SharedEncoder:
         self._dimensions: int | None = None
         self._batcher: Batcher[str, _Vector] = Batcher(
             self._encode,
-            key=_digest,
+            key=partial(digest, error=EmbeddingError),
             weigh=lambda vector: vector.row.nbytes,
             max_bytes=max_bytes,
             outage=(EmbedderUnavailable,),
@@ -209,15 +210,6 @@ def _embedder_of(given: str | os.PathLike[str] | Embedder | SentenceTransformer)
             f"a text, not {given!r}"
         )
     return given
-
-
-def _digest(text: str) -> bytes:
-    try:
-        return hashlib.blake2b(text.encode(), digest_size=16).digest()
-    except UnicodeEncodeError as error:
-        raise EmbeddingError(
-            f"a text cannot be encoded: it holds half of a surrogate pair at character {error.start}"
-        ) from error
 
 
 def _shown(text: str, limit: int = 60) -> str:

@@ -6,7 +6,6 @@ Nothing heavy is imported before the first text is encoded.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import os
 from collections.abc import Iterator, Sequence
@@ -21,6 +20,7 @@ from opik_checkembed.errors import ConfigurationError, ModelError, ModelUnavaila
 from opik_checkembed.functional.bertscore import TokenEmbeddings
 from opik_checkembed.models.batching import Batcher
 from opik_checkembed.models.bertscore_baseline import default_layer
+from opik_checkembed.models.digest import digest
 from opik_checkembed.models.inputs import batches, token_limit
 from opik_checkembed.models.local_model import (
     LocalModel,
@@ -376,7 +376,7 @@ class SharedTokenEncoder:
         self._width: int | None = None
         self._batcher: Batcher[str, TokenEmbeddings] = Batcher(
             self._encode,
-            key=_digest,
+            key=digest,
             weigh=lambda tokens: tokens.vectors.nbytes + tokens.counted.nbytes,
             max_bytes=max_bytes,
             outage=(ModelUnavailable,),
@@ -462,12 +462,3 @@ def shared_token_encoder(
     else:
         used = encoder
     return _shared.of(used, kept=named)
-
-
-def _digest(text: str) -> bytes:
-    try:
-        return hashlib.blake2b(text.encode(), digest_size=16).digest()
-    except UnicodeEncodeError as error:
-        raise ModelError(
-            f"a text cannot be encoded: it holds half of a surrogate pair at character {error.start}"
-        ) from error

@@ -22,6 +22,21 @@ def test_a_unigram_is_worked_out_by_hand() -> None:
     assert found.rarest == 1  # the first of the two
 
 
+def test_white_space_counts_but_is_not_the_rarest_named() -> None:
+    # born 3 times, in twice, two spaces once of 6.
+    model = NgramModel([["born", "  ", "in"], ["born", "in"], ["born"]])
+
+    found = surprise(model, ["born", "  ", "in"])
+
+    assert found.maximum == pytest.approx(math.log(6))
+    assert found.average == pytest.approx((math.log(2) + math.log(6) + math.log(3)) / 3)
+    assert (found.rarest, found.spaced) == (2, True)
+    # As rare a word is named, and nothing is rarer than it.
+    again = surprise(model, ["\n", "unseen", "in"])
+    assert (again.rarest, again.spaced) == (1, False)
+    assert surprise(model, ["\n", "  "]).rarest == 0
+
+
 def test_a_bigram_begins_at_the_sentence() -> None:
     model = NgramModel([["a", "b"], ["a", "c"]], n=2)
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from opik_checkembed.errors import ConfigurationError
 from opik_checkembed.functional.fact_recurrence import TextFacts
 from opik_checkembed.functional.quantities import number_value, suffix, words_value
 from opik_checkembed.functional.specifics import Specific, folded, specifics, words_of
@@ -398,3 +399,14 @@ def test_a_megabyte_of_noise() -> None:
     letters = string.ascii_letters + string.digits + " .,:;-–'\"$%()\n三年アé"
     text = "".join(chance.choices(letters, k=1_000_000))
     assert specifics(text)
+
+
+@pytest.mark.parametrize(("code", "bare"), [("de-AT", "de"), ("en_US", "en"), ("FR-ca", "fr"), ("zh-Hant-TW", "zh")])
+def test_a_region_changes_nothing(code: str, bare: str) -> None:
+    text = "Zum ersten Mal am 3. Mai 1820: deux cents, two hundred, 二百, Herr Mal in Wien."
+    assert specifics(text, code) == specifics(text, bare)
+
+
+def test_what_is_no_language_code_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match="language must be a code like 'en'"):
+        specifics("in Oslo", "English please")

@@ -11,6 +11,7 @@ from opik.evaluation.metrics.score_result import ScoreResult
 
 from opik_checkembed import FactRecurrenceMetric
 from opik_checkembed.errors import ConfigurationError
+from opik_checkembed.splitters import Sentence
 
 OUTPUT = "Ada Lovelace was born in London in 1815. She loved mathematics. She died in 1898."
 SAMPLES = [
@@ -191,3 +192,19 @@ def test_a_pipeline_without_entities_is_said() -> None:
     result = scored("The firm acme was there today.", ["acme", "nothing"], {"entities": ruled})
     facts = result.metadata["evidence"]["sentences"][0]["detail"]["facts"]
     assert [(fact["text"], fact["support"]) for fact in facts] == [("acme", 0.5)]
+
+
+def test_a_region_of_the_language_changes_nothing() -> None:
+    output, samples = "Er wurde am 3. Mai 1820 zum ersten Mal in Wien gesehen.", ["Am 3. Mai 1820 in Wien."] * 2
+    plain = scored(output, samples, {"language": "de"})
+    assert scored(output, samples, {"language": "de-AT"}).value == plain.value == 0.0
+
+
+def test_a_splitter_that_fails_on_a_sample_fails_the_item() -> None:
+    class Broken:
+        def split(self, text: str) -> Any:
+            return [Sentence(0, len(text), 9)] if text.startswith("She") else 1 / 0
+
+    result = scored("She was in Oslo.", ["In Oslo."] * 2, {"splitter": Broken()})
+    assert result.scoring_failed
+    assert "the splitter raised ZeroDivisionError" in result.reason

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +64,14 @@ def test_the_mean_is_the_papers_passage_score() -> None:
     assert str(result.reason).startswith("The mean of 2 sentences is 3.415; sentence 1 of 2 is supported least, 3.761")
 
 
+def test_the_mean_counts_the_sentences_that_it_is_of() -> None:
+    result = scored("She was born in Bergen in 1901.", aggregate="mean")
+
+    # Bergen is one of 8 + 13 + 15 tokens.
+    assert result.value == pytest.approx(math.log(36))
+    assert str(result.reason).startswith("The mean of 1 sentence is 3.584; sentence 1 of 1 is supported least, 3.584")
+
+
 def test_the_average_over_a_sentences_tokens() -> None:
     result = scored("cat hat.", ["cat cat.", "cat hat."], statistic="avg", min_tokens=1)
 
@@ -77,6 +86,54 @@ def test_spans_are_the_outputs_own_whatever_lower_case_does_to_lengths() -> None
         assert output[one["start"] : one["end"]] == one["text"]
         detail = one["detail"]
         assert output[detail["rarest_start"] : detail["rarest_end"]] == detail["rarest"]
+
+
+def test_white_space_is_never_the_rarest_word() -> None:
+    samples = ["She was born in Bergen.", "In Bergen she was born."]
+    result = scored("She was born  in Bergen.", samples)
+
+    # 7 tokens with the second space, and twice 6: it is one of 19, every word three.
+    assert result.value == pytest.approx(math.log(19))
+    (one,) = sentences(result)
+    assert one["detail"]["rarest"] == "She"
+    assert one["detail"]["white_space_is_rarer"] is True
+    assert str(result.reason).endswith("; 'She' is in 2 of 2 samples; its white space is rarer.")
+    # As rare a word is named without more.
+    other = scored("She was born  in Oslo.", samples)
+    assert str(other.reason).endswith("; 'Oslo' is in 0 of 2 samples.")
+
+
+@pytest.mark.parametrize(
+    ("language", "output", "samples", "rarest"),
+    [
+        ("ja", "彼女は大阪で生まれた。", ["彼女は東京で生まれた。"] * 2, "大"),
+        ("th", "เธอเกิดที่ยะลา", ["เธอเกิดที่เลย"] * 2, "ะ"),
+        ("ko-KR", "그녀는 부산에서 태어났다.", ["그녀는 서울에서 태어났다."] * 2, "부"),
+        ("vi_VN", "Cô ấy sinh ra ở Huế.", ["Cô ấy sinh ra ở Vinh."] * 2, "Huế"),
+        ("zh-CN", "她出生在大阪市区。", ["她出生在东京市区。"] * 2, "大"),
+        ("en-US", "She was born in Bergen.", ["She was born in Oslo."] * 2, "Bergen"),
+    ],
+)
+def test_no_language_needs_another_package(
+    language: str, output: str, samples: list[str], rarest: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for package in ("sudachipy", "natto", "pythainlp", "pyvi"):
+        monkeypatch.setitem(sys.modules, package, None)
+
+    result = scored(output, samples, language=language)
+
+    assert not result.scoring_failed, result.reason
+    (one,) = sentences(result)
+    assert one["detail"]["rarest"] == rarest
+    assert output[one["detail"]["rarest_start"] : one["detail"]["rarest_end"]] == rarest
+
+
+def test_a_region_changes_no_score() -> None:
+    output, samples = "Sie kam am 3. Mai z. B. an. Dann ging sie.", ["Sie kam am 4. Mai an."] * 2
+
+    scores = {scored(output, samples, language=code).value for code in ("de", "de-AT", "de_CH", "DE")}
+
+    assert len(scores) == 1
 
 
 def test_an_ngram_is_shown_whole() -> None:
@@ -114,6 +171,21 @@ def test_an_output_without_a_sentence_is_not_scored(output: str, says: str) -> N
 
 def test_one_word_is_scored_if_asked_for() -> None:
     assert scored("Paris", ["Paris", "Lyon"], min_tokens=1).value == pytest.approx(math.log(3 / 2))
+
+
+@pytest.mark.parametrize(
+    ("code", "says"),
+    [
+        ("```\nx = 1815\n```", "1 fenced code block was not scored."),
+        ("- ```\n  x = 1815\n  ```\n~~~\ny = 2\n~~~", "2 fenced code blocks were not scored."),
+    ],
+)
+def test_code_that_is_left_out_is_said(code: str, says: str) -> None:
+    with_code = scored(f"{OUTPUT}\n{code}\n")
+    assert with_code.value == scored().value
+    assert [one["text"] for one in sentences(with_code)] == [one["text"] for one in sentences(scored())]
+    assert str(with_code.reason).endswith(says)
+    assert "code" not in str(scored().reason)
 
 
 def test_what_is_left_out_is_said() -> None:
@@ -163,9 +235,10 @@ def test_samples_in_another_order_change_nothing() -> None:
         ({"smoothing": math.nan}, "smoothing must be"),
         ({"smoothing": True}, "smoothing must be"),
         ({"language": "zz"}, "a code that spaCy has rules for"),
+        ({"language": "English"}, "language must be a code like 'en', 'de' or 'pt-BR'"),
         ({"aggregate": "median"}, "aggregate must be 'max' or 'mean'"),
         ({"min_tokens": 0}, "min_tokens must be a whole number of at least 1"),
-        ({"splitter": 3}, "splitter must be the name of a spaCy pipeline"),
+        ({"splitter": 3}, "splitter must be the name or folder of a spaCy pipeline"),
         ({"splitter": "no_such_pipeline"}, "python -m spacy download"),
         ({"num_samples": 0, "min_samples": 0}, "num_samples must be a whole number of at least 1"),
         ({"num_samples": 1}, r"min_samples \(2\) cannot exceed num_samples \(1\)"),

@@ -35,9 +35,11 @@ from opik_checkembed.models.mqag import (
     Openly,
     Stem,
 )
+from opik_checkembed.splitters import Sentence
 from opik_checkembed.testing import FakeOpenAI
 
 SENTENCE = "She was born in the town of Bergen in 1901."
+UNREADABLE = "a text cannot be read: it holds half of a surrogate pair at character"
 
 
 def minilm() -> str:
@@ -135,6 +137,8 @@ def scored(metric: SelfCheckMetric, output: Any = SENTENCE, samples: Any = (SENT
         (SENTENCE, [], "`samples` is empty"),
         (SENTENCE, ["", " "], "0 of 2 samples are usable"),
         (SENTENCE, [SENTENCE], "1 of 1 samples are usable, 2 are needed"),
+        ("She was \ud83d born in Bergen.", (SENTENCE,) * 2, f"{UNREADABLE} 8"),
+        (SENTENCE, ("She was \ude00 born in Oslo.", SENTENCE), f"{UNREADABLE} 8"),
     ],
 )
 def test_a_bad_item_is_a_failed_score_that_says_why(
@@ -151,11 +155,25 @@ def test_a_bad_item_is_a_failed_score_that_says_why(
     [
         ("- She was born in Bergen\n- She died in Oslo later\n", 2),
         ("東京は日本の首都です。大阪は西にある都市です。", 2),
+        ("北京是中国的首都。上海在东边的海岸。", 2),
+        ("서울은 한국의 수도이다. 부산은 남쪽에 있다.", 2),
+        ("She likes 😀👨‍👩‍👧 very much. He does not like it.", 2),
+        (f"{SENTENCE}\n- ```\n  x = [1, 2, 3]\n  ```\nShe died in the town of Oslo.", 2),
         (f"{SENTENCE}\n```\nx = [1, 2, 3]\n```\nShe died in the town of Oslo.", 2),
         (" ".join(f"Fact number {i} is written here." for i in range(200)), 200),
         ("a" * 20_000 + " b c d e.", 1),
     ],
-    ids=["list", "CJK", "code between", "200 sentences", "a word without end"],
+    ids=[
+        "list",
+        "Japanese",
+        "Chinese",
+        "Korean",
+        "emoji",
+        "code in an item",
+        "code between",
+        "200 sentences",
+        "a word without end",
+    ],
 )
 def test_an_unusual_output_is_scored_sentence_by_sentence(metric: SelfCheckMetric, output: str, sentences: int) -> None:
     result = scored(metric, output)
@@ -167,6 +185,66 @@ def test_an_unusual_output_is_scored_sentence_by_sentence(metric: SelfCheckMetri
         assert output[one["start"] : one["end"]] == one["text"]
         assert one["score"] is None or one["score"] >= 0
     assert result.value == max(one["score"] for one in found if one["score"] is not None)
+
+
+@pytest.mark.parametrize("language", ["ja", "ja-JP", "zh-CN", "zh_Hant", "ko", "th", "vi-VN", "en_US", "de-AT"])
+def test_a_language_with_a_region_or_without_spaces_is_scored(language: str) -> None:
+    output = "東京は日本の首都です。大阪は西にある都市です。"
+    for name, make in METRICS.items():
+        result = scored(
+            make(language=language, store=None, track=False), output, ("東京は首都です。", "大阪は西です。")
+        )
+
+        assert not result.scoring_failed, (name, result.reason)
+        assert len(result.metadata["evidence"]["sentences"]) == 2, name
+
+
+class Faulty:
+    """A splitter of one's own that does its work until a text holds a word."""
+
+    def __init__(self, word: str, fault: Any) -> None:
+        self._word = word
+        self._fault = fault
+
+    def split(self, text: str) -> list[Sentence]:
+        if self._word not in text:
+            return [Sentence(0, len(text), len(text.split()))]
+        if isinstance(self._fault, Exception):
+            raise self._fault
+        found: list[Sentence] = self._fault
+        return found
+
+
+@pytest.mark.parametrize(
+    ("fault", "says"),
+    [
+        (ZeroDivisionError("by 0"), "the splitter raised ZeroDivisionError('by 0')"),
+        (None, "the splitter raised TypeError("),
+        ([SENTENCE], "the splitter returned a str among its sentences, not a Sentence"),
+        ([Sentence(0, 999, 9)], "which is no sentence of a text of 43 characters"),
+    ],
+    ids=["raises", "nothing", "strings", "past the end"],
+)
+@pytest.mark.parametrize("where", ["output", "sample"])
+@pytest.mark.parametrize("name", METRICS)
+def test_a_splitter_that_fails_fails_the_item_and_says_why(name: str, where: str, fault: Any, says: str) -> None:
+    metric = METRICS[name](splitter=Faulty("Bergen", fault), store=None, track=False)
+    other = "She died in the town of Oslo in 1970."
+    output, sample = (SENTENCE, other) if where == "output" else (other, SENTENCE)
+
+    result = scored(metric, output, (other, sample))
+
+    if where == "sample" and name in {"api_prompt", "mqag"}:
+        assert not result.scoring_failed  # they read samples whole
+        return
+    assert result.scoring_failed
+    assert says in result.reason
+
+
+def test_code_that_is_left_out_is_said(metric: SelfCheckMetric) -> None:
+    reason = scored(metric, f"{SENTENCE}\n- ```\n  x = 1\n  ```\n").reason
+
+    assert "1 fenced code block was not scored" in reason
 
 
 @pytest.mark.parametrize("samples", [("Bergen",) * 2, ("Yes.", "1901"), ("!", "?"), ("東京",) * 3], ids=str)

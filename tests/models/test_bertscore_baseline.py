@@ -53,7 +53,10 @@ def test_one_encoder_has_two_names() -> None:
 
 
 def test_a_languages_first_part_counts() -> None:
-    assert published_baseline("roberta-large", 17, "en-GB") == published_baseline("roberta-large", 17, "en")
+    for code in ("en-GB", "en_US", "EN"):
+        assert published_baseline("roberta-large", 17, code) == published_baseline("roberta-large", 17, "en")
+    with pytest.raises(ConfigurationError, match="language must be a code"):
+        published_baseline("roberta-large", 17, "English")
     # Published for "en-sci", bert-score's own name for English of the sciences.
     assert published_baseline("allenai/scibert_scivocab_uncased", 8, "en") == 0.5322364
 
