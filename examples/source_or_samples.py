@@ -56,7 +56,8 @@ class Row:
     @property
     def guard(self) -> list[str]:
         """What the rules found."""
-        found = [*self.by_source["unsupported_specifics"], *self.by_source["stronger_wording"]]
+        # None where the language has no list of strong words.
+        found = [*self.by_source["unsupported_specifics"], *(self.by_source["stronger_wording"] or ())]
         return [f"{one['kind']} {one['text']!r}" for one in found]
 
 

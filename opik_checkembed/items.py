@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from opik_checkembed.errors import ConfigurationError
+from opik_checkembed.wording import kind_of
 
 if TYPE_CHECKING:
     import pandas
@@ -84,7 +85,7 @@ def _jsonl(path: Path) -> list[Item]:
 def _json(path: Path) -> list[Item]:
     parsed = _parsed(path.read_text("utf-8-sig"), str(path))
     if not isinstance(parsed, list):
-        raise ConfigurationError(f"{path} must hold a list of objects, not a {type(parsed).__name__}")
+        raise ConfigurationError(f"{path} must hold a list of objects, not {kind_of(parsed)}")
     return [_object(entry, f"{path}, entry {number}") for number, entry in enumerate(parsed)]
 
 

@@ -32,19 +32,29 @@ class ClaimVerdict(StrEnum):
 
 @dataclass(frozen=True)
 class Evidence:
-    """A place in the source.
+    """A place in the source: the sentence to look at, and around it what was read.
 
     Attributes:
         passage: Which of the passages, counted from 0.
         start: Where it begins in that passage, in characters.
         end: Where it ends.
         text: The place itself.
+        window: Where the part of that passage begins and ends that the verifier read at once, in characters: its
+            verdict is of this part, not of the place alone. None where it does not say.
+        probability: What the verifier gave for this window, 0 to 1: that it supports the claim, or for a contradicting
+            place that it contradicts it. None where it does not say.
     """
 
     passage: int
     start: int
     end: int
     text: str
+    window: tuple[int, int] | None = None
+    probability: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON-ready values; `window` is a list."""
+        return {**asdict(self), "window": None if self.window is None else list(self.window)}
 
 
 @dataclass(frozen=True)
@@ -171,8 +181,8 @@ class SourceNLIResult:
         Returns:
             `aggregate`, `value`, `threshold`, `worst` (a position), `measures` ("support" or "contradiction"), and
             `claims`, each with `text`, `start`, `end`, `score` (the doubt), `verdict`, `p_supported`,
-            `p_contradicted`, `evidence` (the place that decided: `passage`, `start`, `end`, `text`), `supporting`,
-            `contradicting`, `problem`, and what the guard found.
+            `p_contradicted`, `evidence` (the place that decided: `passage`, `start`, `end`, `text`, `window`,
+            `probability`; see `Evidence`), `supporting`, `contradicting`, `problem`, and what the guard found.
         """
         worst = self.worst
         return {
@@ -185,14 +195,16 @@ class SourceNLIResult:
         }
 
     def _claim(self, one: ClaimScore) -> dict[str, Any]:
-        found = asdict(one.support)
-        decided = self.deciding(one)
         return {
             **asdict(one.claim),
             "score": one.support.doubt,
             "verdict": self.verdict(one).value,
-            "evidence": None if decided is None else asdict(decided),
-            **found,
+            "evidence": _place(self.deciding(one)),
+            "p_supported": one.support.p_supported,
+            "p_contradicted": one.support.p_contradicted,
+            "supporting": _place(one.support.supporting),
+            "contradicting": _place(one.support.contradicting),
+            "problem": one.support.problem,
             **one.guard,
         }
 
@@ -200,6 +212,10 @@ class SourceNLIResult:
         """The place in the source that the verdict rests on: the contradicting one for a contradicted claim."""
         against = self.verdict(one) in {ClaimVerdict.CONTRADICTED, ClaimVerdict.NOT_CONTRADICTED}
         return one.support.contradicting if against else one.support.supporting
+
+
+def _place(found: Evidence | None) -> dict[str, Any] | None:
+    return None if found is None else found.to_dict()
 
 
 def _doubt(one: ClaimScore) -> float:

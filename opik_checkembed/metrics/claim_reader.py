@@ -1,4 +1,7 @@
-"""The claims of an item: given by the dataset, the answer's sentences, or those that an LLM splits sentences into."""
+"""The claims of an item: given by the dataset, the answer's sentences, or those that an LLM splits sentences into.
+
+And what any metric over claims says of them beside its own findings: what was not checked, not judged, and paid.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +11,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from opik_checkembed.errors import AnswerError, ConfigurationError
+from opik_checkembed.errors import AnswerError, ConfigurationError, ModelError
 from opik_checkembed.functional.claim_split import says_the_same
 from opik_checkembed.functional.claims import Claim, NoClaim, no_claim
+from opik_checkembed.language import bare_language
 from opik_checkembed.models.judge import JudgePrompt
-from opik_checkembed.models.replies import LLMReplies, replies_bill
+from opik_checkembed.models.replies import LLMReplies, joined_bills, replies_bill
+from opik_checkembed.models.verifier import Verification
 from opik_checkembed.samples.request import Fields, judged_output
 from opik_checkembed.samples.sample import SampleSet, Status, status_of
-from opik_checkembed.splitters import Sentence, SentenceSplitter, splitter_of
-from opik_checkembed.wording import shortened
+from opik_checkembed.samples.sampler import samplers_of
+from opik_checkembed.splitters import Sentence, SentenceSplitter, sentences_of, splitter_of
+from opik_checkembed.wording import kind_of, shortened
 
 if TYPE_CHECKING:
     from opik.evaluation.models import OpikBaseModel
@@ -52,6 +58,40 @@ class ReadClaims:
     skipped: Mapping[str, int]
     notes: tuple[str, ...]
     bill: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class CheckedClaims:
+    """Claims and what a verifier found.
+
+    Attributes:
+        read: The claims.
+        found: What was found; of each claim, or of each claim and sample.
+    """
+
+    read: ReadClaims
+    found: Verification
+
+    @property
+    def evidence(self) -> dict[str, Any]:
+        """What a metric's evidence holds beside its result: `skipped`, and `judging` where a model was asked."""
+        bill = joined_bills(self.found.judging, self.read.bill)
+        return {"skipped": dict(self.read.skipped), **({} if bill is None else {"judging": bill})}
+
+    def notes(self, unjudged: int) -> tuple[str, ...]:
+        """What the score's reason must say.
+
+        Args:
+            unjudged: Claims of which nothing was found.
+        """
+        left_out = f"{unjudged} of {len(self.read.claims)} claims could not be judged and are left out"
+        return (*((left_out,) if unjudged else ()), *self.read.notes, *self.found.notes)
+
+    def nothing(self) -> ModelError:
+        """Why there is no score, where no claim could be judged."""
+        problem = next(filter(None, (one.problem for one in self.found.supports)))
+        told = "; ".join([problem, *self.found.notes])
+        return ModelError(f"none of {len(self.read.claims)} claims could be judged: {told}")
 
 
 class ClaimReader:
@@ -102,7 +142,7 @@ class ClaimReader:
             isinstance(max_claims, bool) or not isinstance(max_claims, int) or max_claims < 1
         ):
             raise ConfigurationError(f"max_claims must be a whole number of at least 1 or None, not {max_claims!r}")
-        self.language = language
+        self.language = bare_language(language)
         self.min_tokens = min_tokens
         self.max_claims = max_claims
         self.splitter = splitter_of(splitter, language)
@@ -114,6 +154,10 @@ class ClaimReader:
                 claims_model, role="claim splitter", **{"reply_tokens": _REPLY_TOKENS, **(claims_parameters or {})}
             )
         )
+
+    def samplers(self) -> list[object]:
+        """See `AsksModels.samplers`."""
+        return samplers_of(self._llm, self.splitter)
 
     def read(self, fields: Fields) -> ReadClaims:
         """The claims of an item.
@@ -127,7 +171,7 @@ class ClaimReader:
         output, notes = judged_output(fields)
         if status_of(output) is Status.REFUSED:
             raise AnswerError(f"the judged output is a refusal ({shortened(output)!r}): it claims nothing to check")
-        found = self._sentences(output)
+        found = sentences_of(self.splitter, output)
         kinds = [self._kind(sentence, output) for sentence in found]
         kept = [sentence for sentence, kind in zip(found, kinds, strict=True) if kind is None]
         skipped = Counter(kind.value for kind in kinds if kind is not None)
@@ -143,16 +187,6 @@ class ClaimReader:
         # Each sentence makes a claim at least, so that those beyond the cap need not be split.
         claims, said, bill = self._split(self._llm, whole[: self.max_claims], kept[: self.max_claims])
         return self._limited([*claims, *whole[len(kept[: self.max_claims]) :]], skipped, (*notes, *said), bill)
-
-    def _sentences(self, output: str) -> list[Sentence]:
-        try:
-            found = list(self.splitter.split(output))
-        except Exception as error:
-            # A splitter may be the user's own.
-            raise AnswerError(f"the splitter raised {error!r}") from error
-        if not all(isinstance(sentence, Sentence) for sentence in found):
-            raise AnswerError("the splitter did not return a list of Sentence")
-        return found
 
     def _kind(self, sentence: Sentence, output: str) -> NoClaim | None:
         kind = no_claim(sentence.of(output))
@@ -213,7 +247,7 @@ class _NotItsOwn(Exception):
 def _given(fields: Fields) -> list[Claim]:
     given = fields["claims"]
     if isinstance(given, str) or not isinstance(given, Sequence):
-        raise AnswerError(f"`claims` must be a list of texts, not a {type(given).__name__}")
+        raise AnswerError(f"`claims` must be a list of texts, not {kind_of(given)}")
     texts = [one.get("text") if isinstance(one, Mapping) else one for one in given]
     for number, text in enumerate(texts):
         if not isinstance(text, str) or not text.strip():

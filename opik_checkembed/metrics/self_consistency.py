@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from opik.evaluation.metrics.score_result import ScoreResult
 
-from opik_checkembed.errors import ConfigurationError, ModelError
+from opik_checkembed.errors import ConfigurationError
 from opik_checkembed.functional.claim_support import Support
 from opik_checkembed.functional.claims import Claim
 from opik_checkembed.functional.nli import Relation
-from opik_checkembed.functional.self_consistency import ClaimAgreement, SelfConsistencyResult
+from opik_checkembed.functional.self_consistency import ClaimAgreement, Measures, SelfConsistencyResult
 from opik_checkembed.functional.selfcheck import Aggregate, Passage, is_aggregate
 from opik_checkembed.metrics.base import SampledMetric
-from opik_checkembed.metrics.claim_reader import ClaimReader, ClaimsFrom
+from opik_checkembed.metrics.claim_reader import CheckedClaims, ClaimReader, ClaimsFrom
 from opik_checkembed.models.judge import Judge
 from opik_checkembed.models.nli import NLIModel
-from opik_checkembed.models.replies import joined_bills
 from opik_checkembed.models.verifier import MENTION_PROMPT, ClaimVerifier, ask_verifier, sharing, verifier_of
 from opik_checkembed.samples.request import Fields
 from opik_checkembed.samples.sample import SampleSet
+from opik_checkembed.samples.sampler import samplers_of
 from opik_checkembed.wording import shortened
 
 if TYPE_CHECKING:
@@ -41,8 +41,9 @@ class SelfConsistencyMetric(SampledMetric):
     where the item has one: this measures consensus, not support. What a model invents the same way every time passes;
     `SourceNLIMetric` beside it, which costs no samples, sees that.
 
-    With a classifier that knows contradiction only, an answer counts for a claim unless it contradicts it, which the
-    reason says.
+    With a classifier that knows contradiction only, an answer counts for a claim unless it contradicts it: the evidence
+    then measures "contradiction", has the share of answers in `not_contradicted` instead of `agreement`, and the
+    reason says so.
 
     Source: Method A of the published 132-claim comparison of self-consistency and source-grounded NLI.
 
@@ -145,51 +146,62 @@ class SelfConsistencyMetric(SampledMetric):
             max_claims=max_claims,
         )
 
+    def samplers(self) -> list[object]:
+        """See `AsksModels.samplers`."""
+        return [*super().samplers(), *samplers_of(self.verifier, self.reader)]
+
     def judge(self, output: str, samples: SampleSet, fields: Fields) -> list[ScoreResult]:
         """See `SampledMetric.judge`."""
         read = self.reader.read(fields)
         texts = samples.texts
         found = ask_verifier(self.verifier, [(claim.text, [text]) for claim in read.claims for text in texts])
+        told = any(one.p_supported is not None for one in found.supports)
+        measures: Measures = "support" if told or all(one.doubt is None for one in found.supports) else "contradiction"
         result = SelfConsistencyResult(
             tuple(
-                _agreement(claim, found.supports[place * len(texts) :][: len(texts)])
+                _agreement(claim, found.supports[place * len(texts) :][: len(texts)], measures)
                 for place, claim in enumerate(read.claims)
             ),
             self.threshold,
             self.aggregate,
+            measures,
         )
-        bill = joined_bills(found.judging, read.bill)
-        evidence = {
-            **result.to_dict(),
-            "skipped": dict(read.skipped),
-            **({} if bill is None else {"judging": bill}),
-        }
-        notes = [*read.notes, *found.notes]
+        checked = CheckedClaims(read, found)
+        evidence = {**result.to_dict(), **checked.evidence}
         value, worst = result.value, result.worst
-        if value is None or worst is None:
-            problem = next(one.problem for one in found.supports if one.problem)
-            said = "; ".join([problem or "", *found.notes])
-            nothing = ModelError(f"none of {len(result.claims)} claims could be judged: {said}")
-            return [self.failed(nothing, samples.noting(tuple(notes)), evidence)]
         unread = sum(one.agreement is None for one in result.claims)
-        if unread:
-            notes.insert(0, f"{unread} of {len(result.claims)} claims could not be judged and are left out")
-        if any(one.p_supported is None and one.doubt is not None for one in found.supports):
+        if value is None or worst is None:
+            # The reason says already that nothing could be judged.
+            return [self.failed(checked.nothing(), samples.noting(checked.notes(0)), evidence)]
+        notes = list(checked.notes(unread))
+        if measures == "contradiction":
             notes.append(
-                "the classifier has no entailment label: an answer counts for a claim unless it contradicts it"
+                "the classifier has no entailment label: an answer counts for a claim unless it contradicts it, and "
+                "nothing is said of support"
             )
-        known = len(result.claims) - unread
-        scale = "0 consistent to 1 not" if self.aggregate == "mean" else "the value is 1 - the least agreement"
-        said = (
-            f"{len(result.flagged)} of {known} claims are flagged, at an agreement of {self.threshold:g} or less "
-            f"({scale}); least agreement {worst.agreement:.2f}: {shortened(worst.claim.text, 120)!r}"
-        )
-        if worst.against is not None:
-            said += f"; sample {worst.against.sample + 1} supports it least: {shortened(worst.against.text)!r}"
+        said = _why(result, worst)
         return [self.scored(value, said, samples.noting(tuple(notes)), evidence)]
 
 
-def _agreement(claim: Claim, supports: Sequence[Support]) -> ClaimAgreement:
+def _why(result: SelfConsistencyResult, worst: ClaimAgreement) -> str:
+    known = sum(one.agreement is not None for one in result.claims)
+    if result.measures == "contradiction":
+        rule, least = f"not contradicted by a share of {result.threshold:g} of the samples or less", "share"
+        nearest = "contradicts it most"
+    else:
+        rule, least = f"at an agreement of {result.threshold:g} or less", "agreement"
+        nearest = "supports it least"
+    scale = "0 consistent to 1 not" if result.aggregate == "mean" else f"the value is 1 - the least {least}"
+    said = (
+        f"{len(result.flagged)} of {known} claims are flagged, {rule} ({scale}); least {least} "
+        f"{worst.agreement:.2f}: {shortened(worst.claim.text, 120)!r}"
+    )
+    if worst.against is not None:
+        said += f"; sample {worst.against.sample + 1} {nearest}: {shortened(worst.against.text)!r}"
+    return said
+
+
+def _agreement(claim: Claim, supports: Sequence[Support], measures: Measures) -> ClaimAgreement:
     per_sample = tuple(None if one.doubt is None else 1.0 - one.doubt for one in supports)
     places = [_place(number, one) for number, one in enumerate(supports)]
     found = [place for place in places if place is not None]
@@ -197,12 +209,13 @@ def _agreement(claim: Claim, supports: Sequence[Support]) -> ClaimAgreement:
         claim,
         per_sample,
         against=min(found, key=lambda one: one.score, default=None),
-        support=max(found, key=lambda one: one.score, default=None),
+        # The place that contradicts least speaks for nothing.
+        support=max(found, key=lambda one: one.score, default=None) if measures == "support" else None,
     )
 
 
 def _place(sample: int, support: Support) -> Passage | None:
-    """Where a sample comes nearest to the claim, with how far it supports it."""
+    """Where a sample comes nearest to the claim, with how far it supports it, or does not contradict it."""
     near = support.supporting or support.contradicting
     if near is None or support.doubt is None:
         return None

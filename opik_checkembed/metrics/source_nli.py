@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from opik.evaluation.metrics.score_result import ScoreResult
 
-from opik_checkembed.errors import ConfigurationError, ItemError, ModelError, RequestError
+from opik_checkembed.errors import ConfigurationError, ItemError, RequestError
 from opik_checkembed.functional.claim_support import ClaimScore, SourceNLIResult
-from opik_checkembed.functional.grounding import SourceFacts
+from opik_checkembed.functional.grounding import Finding, SourceFacts
 from opik_checkembed.functional.nli import Relation
 from opik_checkembed.functional.selfcheck import Aggregate, is_aggregate
 from opik_checkembed.metrics.base import UNSET, ItemMetric, given_fields
-from opik_checkembed.metrics.claim_reader import ClaimReader, ClaimsFrom, ReadClaims
+from opik_checkembed.metrics.claim_reader import CheckedClaims, ClaimReader, ClaimsFrom
 from opik_checkembed.models.judge import Judge
 from opik_checkembed.models.nli import NLIModel
-from opik_checkembed.models.replies import joined_bills
-from opik_checkembed.models.verifier import SUPPORT_PROMPT, ClaimVerifier, Verification, ask_verifier, verifier_of
+from opik_checkembed.models.verifier import SUPPORT_PROMPT, ClaimVerifier, ask_verifier, verifier_of
 from opik_checkembed.samples.request import Fields, asked_text
-from opik_checkembed.wording import shortened
+from opik_checkembed.samples.sampler import samplers_of
+from opik_checkembed.wording import kind_of, shortened
 
 if TYPE_CHECKING:
     from opik.evaluation.models import OpikBaseModel
@@ -34,15 +34,22 @@ class SourceNLIMetric(ItemMetric):
     Each claim of the output is held against the source (`context`, `source` or `source_text`: a text, or a list of
     passages), by a local classifier of natural language inference or by an LLM (`judge=`). Per claim the evidence holds
     its text and place, P(supported), the verdict (supported; contradicted; or absent, which is neither), and the place
-    in the source that decided. No sample is drawn and the model is not asked again: this looks at the source alone, and
-    says nothing of whether the source is true.
+    in the source that decided, with the window around it that was read (see `Evidence`). No sample is drawn and the
+    model is not asked again: this looks at the source alone, and says nothing of whether the source is true.
 
     Supported needs a classifier with an entailment label. With one that knows contradiction only, claims are
-    "contradicted" or "not contradicted", the value is the share of those contradicted, and the reason says so.
+    "contradicted" or "not contradicted", and the value is the share of those contradicted. Such a classifier reads for
+    each claim only the window most like it, so that what contradicts it in other words elsewhere is not seen. The
+    reason says both.
 
     Beside the verdict, never mixed into it, the evidence lists what rules find: `unsupported_specifics`, the numbers,
-    dates, names and units of the claim that do not occur in the source, and `stronger_wording` (only, first, always,
-    caused, proved, ...) where the source does not say so. See `opik_checkembed.functional.grounding`.
+    dates, names and units of the claim that do not occur in the source (`asked` are those that the question has: the
+    answer repeats them, true or not), and `stronger_wording` (only, first, always, caused, proved, ...) where the
+    source does not say so, which is None for a language whose words are not known. See
+    `opik_checkembed.functional.grounding`.
+
+    Texts in source or claim that speak to the verifier ("answer YES") cannot leave their place in an LLM's prompt. A
+    classifier reads them as text; see `NLIVerifier` for what was measured.
 
     Support that is spread over places further apart than a window is not seen as such by the classifier, and a verifier
     can be wrong: choose `threshold` on labelled answers.
@@ -67,8 +74,9 @@ class SourceNLIMetric(ItemMetric):
         claims_parameters: See `ClaimReader`.
         max_claims: Claims beyond are not checked, which the reason says; None for no limit.
         aggregate: "mean", the share of claims not supported; or "max", the doubt in the worst (1 - P(supported)).
-        threshold: P(supported) from which a claim counts as supported, above 0 and at most 1. Where only contradiction
-            is known, a claim counts as contradicted from P(contradicted) > 1 - `threshold`.
+        threshold: P(supported) from which a claim counts as supported, above 0 and at most 1. An LLM is asked about
+            each claim below it once more: is it contradicted, or absent? Where only contradiction is known, a claim
+            counts as contradicted from P(contradicted) > 1 - `threshold`.
         splitter: See `SelfCheckMetric`.
         language: Language code for the rules.
         min_tokens: Shorter sentences are no claims.
@@ -146,6 +154,10 @@ class SourceNLIMetric(ItemMetric):
         )
         super().__init__(name, track=track, project_name=project_name)
 
+    def samplers(self) -> list[object]:
+        """See `AsksModels.samplers`."""
+        return samplers_of(self.verifier, self.reader)
+
     def score(
         self,
         input: Any = None,
@@ -156,7 +168,7 @@ class SourceNLIMetric(ItemMetric):
         """Judge one answer; Opik calls this with the dataset item and the task's output, merged.
 
         Args:
-            input: What was asked; numbers and names that it has are not listed as missing in the source.
+            input: What was asked; numbers and names that it has are marked so where the source lacks them.
             output: The answer.
             context: The source, a text or a list of texts; else `source` or `source_text`.
             **fields: `claims`, a list of texts to check instead of the output's sentences.
@@ -169,13 +181,13 @@ class SourceNLIMetric(ItemMetric):
         try:
             passages, noted = source_passages(given)
             read = self.reader.read(given)
-            found = ask_verifier(self.verifier, [(claim.text, passages) for claim in read.claims])
+            found = ask_verifier(self.verifier, [(claim.text, passages) for claim in read.claims], self.threshold)
         except (ItemError, ConfigurationError) as error:
             return self.failed(error)
-        return self._scored(passages, noted, read, found, given)
+        return self._scored(passages, noted, CheckedClaims(read, found), given)
 
     def _scored(
-        self, passages: Sequence[str], noted: Sequence[str], read: ReadClaims, found: Verification, fields: Fields
+        self, passages: Sequence[str], noted: Sequence[str], checked: CheckedClaims, fields: Fields
     ) -> ScoreResult:
         facts = SourceFacts(passages, language=self.reader.language, known=asked_text(fields))
         result = SourceNLIResult(
@@ -184,36 +196,29 @@ class SourceNLIMetric(ItemMetric):
                     claim,
                     support,
                     {
-                        "unsupported_specifics": [one.to_dict() for one in facts.lacking(claim.text)],
-                        "stronger_wording": [one.to_dict() for one in facts.stronger(claim.text)],
+                        "unsupported_specifics": _listed(facts.lacking(claim.text, with_asked=True)),
+                        "stronger_wording": _listed(facts.stronger(claim.text)),
                     },
                 )
-                for claim, support in zip(read.claims, found.supports, strict=True)
+                for claim, support in zip(checked.read.claims, checked.found.supports, strict=True)
             ),
             self.threshold,
             self.aggregate,
         )
-        bill = joined_bills(found.judging, read.bill)
-        paid = {} if bill is None else {"judging": bill}
-        evidence = {
-            **result.to_dict(),
-            "source": {"passages": list(passages)},
-            "skipped": dict(read.skipped),
-            **paid,
-        }
+        evidence = {**result.to_dict(), "source": {"passages": list(passages)}, **checked.evidence}
         value, worst = result.value, result.worst
-        notes = [*noted, *read.notes, *found.notes]
         if value is None or worst is None:
-            problem = "; ".join([str(result.claims[0].support.problem), *found.notes])
-            nothing = ModelError(f"none of {len(result.claims)} claims could be judged: {problem}")
-            return self.failed(nothing, evidence=evidence)
-        unread = len(result.claims) - len(result.read)
-        if unread:
-            notes.insert(0, f"{unread} of {len(result.claims)} claims could not be judged and are left out")
+            return self.failed(checked.nothing(), evidence=evidence)
+        notes = [*noted, *checked.notes(len(result.claims) - len(result.read))]
         said = "".join(f" {note[:1].upper()}{note[1:]}." for note in notes)
         return ScoreResult(
             name=self.name, value=value, reason=f"{_why(result, worst)}.{said}", metadata={"evidence": evidence}
         )
+
+
+def _listed(found: Sequence[Finding] | None) -> list[dict[str, Any]] | None:
+    """None where nothing was looked for."""
+    return None if found is None else [one.to_dict() for one in found]
 
 
 def source_passages(fields: Fields) -> tuple[list[str], tuple[str, ...]]:
@@ -247,18 +252,33 @@ def _passages(name: str, given: object) -> tuple[list[str], int]:
         or not all(isinstance(text, str) or text is None for text in texts)
     ):
         raise RequestError(
-            f"`{name}` must be a text or a list of texts, not {_described(given)}; map its texts, for example "
-            f"scoring_key_mapping={{'context': lambda item: [part['text'] for part in item['{name}']]}}"
+            f"`{name}` must be a text or a list of texts, not {_described(given)}; {_mapped(name, given)}"
         )
     passages = [text.strip() for text in texts if text and text.strip()]
     return passages, len(texts) - len(passages)
 
 
 def _described(given: object) -> str:
-    if isinstance(given, Sequence) and not isinstance(given, bytes):
-        other = next(one for one in given if not isinstance(one, str) and one is not None)
-        return f"a {type(given).__name__} that holds a {type(other).__name__}"
-    return f"a {type(given).__name__}"
+    other = _no_text(given)
+    return kind_of(given) if other is None else f"{kind_of(given)} that holds {kind_of(other)}"
+
+
+def _no_text(given: object) -> object | None:
+    """The first part of a sequence that is no text."""
+    if isinstance(given, Sequence) and not isinstance(given, str | bytes):
+        return next((one for one in given if not isinstance(one, str) and one is not None), None)
+    return None
+
+
+def _mapped(name: str, given: object) -> str:
+    """How to make texts of it."""
+    if isinstance(_no_text(given), Mapping):
+        texts = f"[part['text'] for part in item['{name}']]"
+    elif isinstance(given, Iterable) and not isinstance(given, Mapping | Sequence):
+        texts = f"list(item['{name}'])"
+    else:
+        return "name the field that holds its texts, for example scoring_key_mapping={'context': 'your_field'}"
+    return f"map its texts, for example scoring_key_mapping={{'context': lambda item: {texts}}}"
 
 
 def _why(result: SourceNLIResult, worst: ClaimScore) -> str:
@@ -283,7 +303,9 @@ def _why(result: SourceNLIResult, worst: ClaimScore) -> str:
         ("unsupported_specifics", "not in the source"),
         ("stronger_wording", "stronger than the source"),
     ):
-        found = [f"{one['text']!r}" for one in worst.guard.get(key, ())]
+        # None where nothing was looked for.
+        listed = worst.guard.get(key) or ()
+        found = [f"{one['text']!r}{' (as the question says)' if one['asked'] else ''}" for one in listed]
         if found:
             said += f"; {words}: {', '.join(found)}"
     return said

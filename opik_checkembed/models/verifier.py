@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
+import inspect
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, Self, TypeVar, runtime_checkable
 
 from opik_checkembed.errors import ConfigurationError, ModelError, OpikCheckEmbedError
 from opik_checkembed.functional.claim_support import Evidence, Support
@@ -21,6 +23,7 @@ from opik_checkembed.models.judge import (
     judging_notes,
 )
 from opik_checkembed.models.nli import NLIModel, Reading, shared_nli
+from opik_checkembed.samples.sampler import samplers_of
 
 if TYPE_CHECKING:
     from opik.evaluation.models import OpikBaseModel
@@ -74,6 +77,8 @@ class Verification:
 class ClaimVerifier(Protocol):
     """Says of claims whether passages support them.
 
+    One that asks models also has `samplers()`, so that a replay or a budget can hold it; see `AsksModels`.
+
     Example:
         >>> class Quoted:
         ...     def verify(self, questions):
@@ -91,14 +96,33 @@ class ClaimVerifier(Protocol):
         ...
 
 
-def ask_verifier(verifier: ClaimVerifier, questions: Sequence[Question]) -> Verification:
+@runtime_checkable
+class ThresholdVerifier(ClaimVerifier, Protocol):
+    """A verifier that looks closer at the claims that will be flagged, and so has to know which these are."""
+
+    def at_threshold(self, threshold: float) -> ClaimVerifier:
+        """The same verifier, where a claim counts as supported from P(supported) >= `threshold`."""
+        ...
+
+
+def ask_verifier(
+    verifier: ClaimVerifier, questions: Sequence[Question], threshold: float | None = None
+) -> Verification:
     """What any verifier finds, whoever wrote it.
+
+    Args:
+        verifier: The verifier.
+        questions: See `ClaimVerifier.verify`.
+        threshold: P(supported) from which the caller takes a claim for supported, told to a `ThresholdVerifier`; None
+            leaves it at its own.
 
     Raises:
         ItemError: A model cannot be loaded or failed, a reply is missing in replay, or a verifier of the caller's own
             raised or did not return a `Support` for each question.
     """
     try:
+        if threshold is not None and isinstance(verifier, ThresholdVerifier):
+            verifier = verifier.at_threshold(threshold)
         return _normal(verifier.verify(questions), len(questions))
     except OpikCheckEmbedError:
         raise
@@ -119,14 +143,23 @@ def _normal(found: Verification, count: int) -> Verification:
 
 def _plain(support: Support) -> Support:
     """With probabilities that are Python's own, and a problem where there is none of them."""
-    values = [None if p is None else float(p) for p in (support.p_supported, support.p_contradicted)]
-    for place in (support.supporting, support.contradicting):
-        if place is not None and not isinstance(place, Evidence):
-            raise ModelError(f"the verifier returned {place!r:.80} where an Evidence belongs")
+    values = [_probability(p) for p in (support.p_supported, support.p_contradicted)]
     if not all(p is None or 0.0 <= p <= 1.0 for p in values):
         raise ModelError(f"the verifier returned {values}, which are no probabilities from 0 to 1")
     problem = support.problem or ("the verifier gave no probability" if values == [None, None] else None)
-    return Support(values[0], values[1], support.supporting, support.contradicting, problem)
+    return Support(values[0], values[1], _place(support.supporting), _place(support.contradicting), problem)
+
+
+def _place(found: Evidence | None) -> Evidence | None:
+    if found is None:
+        return None
+    if not isinstance(found, Evidence):
+        raise ModelError(f"the verifier returned {found!r:.80} where an Evidence belongs")
+    return replace(found, probability=_probability(found.probability))
+
+
+def _probability(value: float | None) -> float | None:
+    return None if value is None else float(value)
 
 
 class _Place(NamedTuple):
@@ -142,8 +175,8 @@ Window = tuple[_Place, ...]
 
 K = TypeVar("K", bound=Hashable)
 
-# Likelier than not; below it an LLM is asked whether the source contradicts the claim.
-_SUPPORTED = 0.5
+# Likelier than not: where an LLM takes a claim for supported, or for contradicted, unless it is told another threshold.
+_LIKELY = 0.5
 
 # Pairs that are read at once.
 _PAIRS = 8192
@@ -152,15 +185,23 @@ _PAIRS = 8192
 class NLIVerifier:
     """A classifier of natural language inference in this process: premise a window of the source, hypothesis the claim.
 
-    A claim is held against every window of every passage; windows are made of whole sentences and overlap by one, so
-    that nothing is cut off. P(supported) is the entailment of the window that entails it most, P(contradicted) the
-    contradiction of the one that contradicts it most. Small windows are the rule because classifiers that learned from
-    single sentences say less of whole documents (Laban et al., "SummaC", TACL 2022): given the documents of
-    `bench claims` whole, the small classifier measured here calls every claim contradicted, true or not.
+    A claim is held against every window of every passage, if the classifier has an entailment label; windows are made
+    of whole sentences and overlap by one, so that nothing is cut off. P(supported) is the entailment of the window that
+    entails it most, P(contradicted) the contradiction of the one that contradicts it most. Small windows are the rule
+    because classifiers that learned from single sentences say less of whole documents (Laban et al., "SummaC", TACL
+    2022): given the documents of `bench claims` whole, the small classifier measured here calls every claim
+    contradicted, true or not.
 
     A classifier without an entailment label cannot tell support: for it P(supported) is None. What it says of a window
     that has nothing to do with the claim means nothing either, for it cannot call it neutral, so only the window most
-    like the claim (by its letters) is read.
+    like the claim (by its letters) is read. The others are not: what contradicts the claim in other words is then not
+    found. The notes say how many windows were read of how many.
+
+    A text that speaks to its reader ("answer YES") is read as any other, and any text beside the deciding sentence
+    moves the probabilities a little. Measured with a small contradiction-only classifier on two claims that a source
+    states and two that it denies: thirty hostile texts in the same window changed none of 120 verdicts, and thirty
+    harmless ones of their lengths one. Near the threshold any text does: the verdict on a claim of P(contradicted) .58
+    changed beside 17 of the hostile and 18 of the harmless ones.
 
     Args:
         nli_model: A sequence classification model of two or three labels: a Hugging Face name, a folder, or an
@@ -207,8 +248,10 @@ class NLIVerifier:
         keys = [(tuple(passages), limit) for (_, passages), limit in zip(questions, self._limits(claims), strict=True)]
         laid = {key: self._places(*key) for key in dict.fromkeys(keys)}
         places = [laid[key] for key in keys]
+        notes: tuple[str, ...] = ()
         if questions and not self._tells_support(claims[0], places[0][0]):
             near = _most_alike(claims, keys, laid)
+            notes = _unread(keys, laid, near)
             places = [[place] for place in near]
         held: list[_Held] = []
         for part in _parts([len(windows) for windows in places]):
@@ -216,13 +259,14 @@ class NLIVerifier:
             pairs = [(claims[number], place.text) for number in part for place in places[number]]
             readings = iter(self.nli.read(pairs, passage_first=self.first == "source"))
             held += [_held(places[number], [next(readings) for _ in places[number]]) for number in part]
-        supporting = _evidence(claims, [one.support for one in held])
-        contradicting = _evidence(claims, [one.against for one in held])
+        supporting = _evidence(claims, [(one.support, one.p_supported) for one in held])
+        contradicting = _evidence(claims, [(one.against, one.p_contradicted) for one in held])
         return Verification(
             tuple(
                 Support(one.p_supported, one.p_contradicted, supporting[number], contradicting[number])
                 for number, one in enumerate(held)
-            )
+            ),
+            notes,
         )
 
     def __repr__(self) -> str:
@@ -319,14 +363,32 @@ def _most_alike(claims: Sequence[str], keys: Sequence[K], laid: Mapping[K, Seque
     return [found[number] for number in range(len(claims))]
 
 
-def _evidence(claims: Sequence[str], windows: Sequence[Window | None]) -> list[Evidence | None]:
-    """For each claim the sentence of its window that is most like it."""
-    known = [(number, window) for number, window in enumerate(windows) if window is not None]
-    laid = {window: _sentences(window) for window in dict.fromkeys(window for _, window in known)}
-    near = _most_alike([claims[number] for number, _ in known], [window for _, window in known], laid)
+def _unread(
+    keys: Sequence[tuple[tuple[str, ...], int]],
+    laid: Mapping[tuple[tuple[str, ...], int], Sequence[_Place]],
+    near: Sequence[_Place],
+) -> tuple[str, ...]:
+    """What is to be said where each claim was held against one window of several."""
+    # Claims of other lengths have windows of their own; those that are the same for both count once.
+    windows = {(passages, place) for (passages, _), places in laid.items() for place in places}
+    if all(len(places) == 1 for places in laid.values()):
+        return ()
+    read = {(passages, place) for (passages, _), place in zip(keys, near, strict=True)}
+    return (
+        f"{len(read)} of {len(windows)} windows were read, for each claim the one most like it by its letters: a model "
+        "that only knows contradiction finds one in unrelated text",
+    )
+
+
+def _evidence(claims: Sequence[str], windows: Sequence[tuple[Window | None, float | None]]) -> list[Evidence | None]:
+    """For each claim the sentence most like it, of the window that decided with some probability."""
+    known = [(number, window, p) for number, (window, p) in enumerate(windows) if window is not None]
+    laid = {window: _sentences(window) for window in dict.fromkeys(window for _, window, _ in known)}
+    near = _most_alike([claims[number] for number, _, _ in known], [window for _, window, _ in known], laid)
     found: list[Evidence | None] = [None] * len(claims)
-    for (number, _), place in zip(known, near, strict=True):
-        found[number] = Evidence(place.passage, place.span.start, place.span.end, place.text)
+    for (number, window, p), one in zip(known, near, strict=True):
+        read = next((place.span.start, place.span.end) for place in window if place.passage == one.passage)
+        found[number] = Evidence(one.passage, one.span.start, one.span.end, one.text, read, p)
     return found
 
 
@@ -350,8 +412,11 @@ class LLMVerifier:
     half. Claim and source are fenced as data (see `JudgePrompt`), and replies are kept as samples are, so that a rerun
     makes no call.
 
-    One call for each claim and window of the source, and one more for those it does not support, to tell contradicted
-    from absent. A source of up to `window_chars` is one window; of a longer one the window decides that supports most.
+    One call for each claim and window of the source, and one more for each window of a claim that is not supported, to
+    tell contradicted from absent: at most two for each claim and window. Supported is a claim from P(supported) >= .5,
+    or from the threshold of the metric that asks (see `at_threshold`), so that every claim which the metric flags is
+    asked about once more, and no other. A source of up to `window_chars` is one window; of a longer one the window
+    decides that supports most.
 
     Args:
         judge: Who judges: a litellm name, an `OpikBaseModel` or a `Judge`.
@@ -383,6 +448,23 @@ class LLMVerifier:
         if isinstance(judge, Judge) and judge_parameters:
             raise ConfigurationError("parameters and a judge object cannot both be given; set them on it")
         self.judge: Judge = judge if isinstance(judge, Judge) else LLMJudge(judge, **judge_parameters)
+        self._threshold = _LIKELY
+
+    def at_threshold(self, threshold: float) -> Self:
+        """See `ThresholdVerifier.at_threshold`; the judge is shared.
+
+        Example:
+            >>> verifier = LLMVerifier("gpt-4o-mini", store=None)
+            >>> verifier.at_threshold(0.9).judge is verifier.judge
+            True
+        """
+        other = copy.copy(self)
+        other._threshold = threshold
+        return other
+
+    def samplers(self) -> list[object]:
+        """See `AsksModels.samplers`."""
+        return samplers_of(self.judge)
 
     def verify(self, questions: Sequence[Question]) -> Verification:
         """See `ClaimVerifier.verify`.
@@ -395,14 +477,16 @@ class LLMVerifier:
         held = [laid[key] for key in keys]
         claims = [claim for claim, _ in questions]
         first = self._asked(self.prompt, claims, held)
-        found = [_surest(readings) for readings in first]
-        again = [place for place, (p, _) in enumerate(found) if self._second and p is not None and p < _SUPPORTED]
+        found = [_surest(readings, self._threshold) for readings in first]
+        again = [place for place, (p, _) in enumerate(found) if self._second and p is not None and p < self._threshold]
         second = self._asked(self._second, [claims[p] for p in again], [held[p] for p in again]) if self._second else []
-        against = dict(zip(again, map(_surest, second), strict=True))
+        against = dict(zip(again, [_surest(readings, _LIKELY) for readings in second], strict=True))
         # A verdict names no place; where to look is the sentence of the deciding window that is most like the claim.
-        supporting = _evidence(claims, [held[number][at] for number, (_, at) in enumerate(found)])
+        supporting = _evidence(claims, [(held[number][at], p) for number, (p, at) in enumerate(found)])
+        denied = [against.get(number) for number in range(len(claims))]
         contradicting = _evidence(
-            claims, [held[number][against[number][1]] if number in against else None for number in range(len(claims))]
+            claims,
+            [(None, None) if one is None else (held[number][one[1]], one[0]) for number, one in enumerate(denied)],
         )
         readings = [one for group in (*first, *second) for one in group]
         return Verification(
@@ -455,14 +539,14 @@ def _windows(passages: Sequence[str], limit: int) -> Iterator[Window]:
         yield tuple(gathered)
 
 
-def _surest(readings: Sequence[JudgeReading]) -> tuple[float | None, int]:
-    """The highest P(yes) over the windows and which of them has it; no P where one could not be read that might have
-    been it.
+def _surest(readings: Sequence[JudgeReading], threshold: float) -> tuple[float | None, int]:
+    """The highest P(yes) over the windows and which of them has it; no P where it is below the threshold and a window
+    could not be read, which might have been the one that reaches it.
     """
     known = [(one.probability, -place) for place, one in enumerate(readings)]
     sure = [(p, place) for p, place in known if p is not None]
     best, place = max(sure, default=(0.0, 0))
-    return (None if len(sure) < len(known) and best < _SUPPORTED else best), -place
+    return (None if len(sure) < len(known) and best < threshold else best), -place
 
 
 def _positive(name: str, value: int) -> int:
@@ -484,9 +568,6 @@ def sharing(asked: object, parameters: Mapping[str, Any] | None, shared: Mapping
     return {**shared, **(parameters or {})}
 
 
-_NLI_DEFAULTS = {"first": "source", "window_tokens": 128}
-
-
 def verifier_of(
     verifier: ClaimVerifier | None,
     judge: str | OpikBaseModel | Judge | None,
@@ -495,6 +576,13 @@ def verifier_of(
     **asking: Any,
 ) -> ClaimVerifier:
     """The verifier that a metric's arguments stand for: one's own, an LLM, or else a classifier.
+
+    Args:
+        verifier: One of the caller's own.
+        judge: An LLM; see `LLMVerifier`.
+        judge_parameters: For `LLMVerifier`, beside `judge`.
+        nli: The arguments of `NLIVerifier`, all of them.
+        **asking: What the metric itself has an LLM asked, unless `judge_parameters` say otherwise.
 
     Raises:
         ConfigurationError: More than one is given, or one that cannot work.
@@ -506,7 +594,8 @@ def verifier_of(
         for name, value in (("verifier", verifier), ("judge", judge), ("nli_model", nli["nli_model"]))
         if value is not None
     ]
-    for_nli = [name for name, value in nli.items() if value != _NLI_DEFAULTS.get(name) and name != "nli_model"]
+    defaults = inspect.signature(NLIVerifier).parameters
+    for_nli = [name for name, value in nli.items() if value != defaults[name].default and name != "nli_model"]
     if for_nli and (verifier is not None or judge is not None):
         raise ConfigurationError(f"{', '.join(for_nli)} is for the classifier, and there is {' and '.join(given)}")
     if len(given) > 1:

@@ -512,12 +512,15 @@ def _said(entry: Mapping[str, Any], detail: Mapping[str, Any]) -> Iterator[list[
         value = finite(entry.get(name))
         if value is not None:
             yield [said, f"{value:.3f}"]
-    agreement = finite(entry.get("agreement"))
-    if agreement is not None:
-        yield ["Agreement", f"{agreement:.3f}"]
+    for name, said in (("agreement", "Agreement"), ("not_contradicted", "Not contradicted")):
+        value = finite(entry.get(name))
+        if value is not None:
+            yield [said, f"{value:.3f}"]
     for name, said in _GUARD:
-        listed = entry.get(name)
-        if isinstance(listed, list | tuple) and listed:
+        listed = entry.get(name, ())
+        if listed is None:
+            yield [said, "not looked for"]
+        elif isinstance(listed, list | tuple) and listed:
             yield [said, ", ".join(_word(one) for one in listed)]
     if isinstance(detail.get("rarest"), str) and isinstance(detail.get("in_samples"), list | tuple):
         yield [
@@ -533,8 +536,10 @@ def _said(entry: Mapping[str, Any], detail: Mapping[str, Any]) -> Iterator[list[
 def _word(value: object) -> str:
     """A specific or a wording: its text with its kind, in whatever form it was written down."""
     if isinstance(value, Mapping):
-        kind = value.get("kind")
-        return f"{value.get('text', '')}{f' ({kind})' if kind else ''}"
+        about = [str(kind)] if (kind := value.get("kind")) else []
+        if value.get("asked") is True:
+            about.append("as the question says")
+        return f"{value.get('text', '')} ({', '.join(about)})" if about else str(value.get("text", ""))
     if isinstance(value, list | tuple):
         return " ".join(str(part) for part in value if isinstance(part, str))
     return str(value)

@@ -355,7 +355,7 @@ def test_a_file_without_claims_is_refused(name: str, text: str, tmp_path: Path) 
     [
         ("x.json", b"", "is not JSON"),
         ("x.json", b'{"documents": [', "is not JSON in UTF-8"),
-        ("x.json", b"3", "must hold a list of objects, not a int"),
+        ("x.json", b"3", "must hold a list of objects, not an int"),
         ("x.json", b'["a"]', "entry 0 is a str"),
         ("x.json", b"\xff\xfe", "is not JSON in UTF-8"),
         ("x.csv", b"\xff\xfe", "is not UTF-8 text"),

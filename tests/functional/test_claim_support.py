@@ -61,7 +61,7 @@ def test_nothing_read_has_no_value() -> None:
 
 
 def test_where_only_contradiction_is_known_nothing_is_said_of_support() -> None:
-    near = Evidence(0, 3, 9, "It was")
+    near = Evidence(0, 3, 9, "It was", (0, 20), 0.9)
     result = SourceNLIResult(scored(Support(None, 0.9, None, near), Support(None, 0.2, None, near)))
 
     told = result.to_dict()
@@ -69,7 +69,10 @@ def test_where_only_contradiction_is_known_nothing_is_said_of_support() -> None:
     assert told["measures"] == "contradiction"
     assert [one["verdict"] for one in told["claims"]] == ["contradicted", "not contradicted"]
     assert [one["p_supported"] for one in told["claims"]] == [None, None]
-    assert told["claims"][0]["evidence"] == {"passage": 0, "start": 3, "end": 9, "text": "It was"}
+    place = {"passage": 0, "start": 3, "end": 9, "text": "It was", "window": [0, 20], "probability": 0.9}
+    assert told["claims"][0]["evidence"] == told["claims"][0]["contradicting"] == place
+    assert told["claims"][0]["supporting"] is None
+    assert json.loads(json.dumps(told)) == told
 
 
 def test_the_evidence_is_the_place_that_decided() -> None:
@@ -81,6 +84,8 @@ def test_the_evidence_is_the_place_that_decided() -> None:
     told = json.loads(json.dumps(SourceNLIResult(claims).to_dict()))["claims"]
     assert [one["evidence"]["text"] for one in told] == ["for", "against", "for"]
     assert [one["score"] for one in told] == pytest.approx([0.1, 0.9, 0.9])
+    # A verifier of one's own need not say what it read at once.
+    assert (told[0]["evidence"]["window"], told[0]["evidence"]["probability"]) == (None, None)
 
 
 @given(st.lists(supports, min_size=1, max_size=8), st.floats(0.01, 1), st.sampled_from(["mean", "max"]))

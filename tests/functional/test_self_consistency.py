@@ -36,6 +36,20 @@ def test_two_of_five_are_flagged_and_three_are_not() -> None:
     assert result.rethreshold(0.39).value == 0
 
 
+def test_where_only_contradiction_is_known_the_share_stands_under_its_own_name() -> None:
+    result = SelfConsistencyResult((agreement(0.9, 0.9, 0.1), agreement(0.1, 0.1, 0.1)), measures="contradiction")
+    told = result.to_dict()
+
+    assert told["measures"] == "contradiction"
+    assert [(one["agreement"], one["not_contradicted"]) for one in told["claims"]] == [(None, 2 / 3), (None, 0)]
+    assert [one["per_sample"] for one in told["claims"]] == [[0.9, 0.9, 0.1], [0.1, 0.1, 0.1]]
+    assert (told["value"], told["worst"]) == (1 / 2, 1)
+    assert result.rethreshold(0.7).to_dict()["measures"] == "contradiction"
+    plain = SelfConsistencyResult(result.claims).to_dict()
+    assert plain["measures"] == "support"
+    assert [(one["agreement"], one["not_contradicted"]) for one in plain["claims"]] == [(2 / 3, None), (0, None)]
+
+
 def test_nothing_read_has_no_value() -> None:
     result = SelfConsistencyResult((agreement(None, None),))
 

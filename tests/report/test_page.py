@@ -235,6 +235,25 @@ def test_claims_carry_their_verdict_and_their_place_in_the_source() -> None:
     assert details["fields"] == [["context", [PASSAGES[0], 0]], ["year", ["2024"]]]
 
 
+def test_the_guard_marks_what_the_question_says_and_names_what_was_not_looked_for() -> None:
+    claim = {
+        "text": ANSWER,
+        "not_contradicted": 0.6,
+        "unsupported_specifics": [
+            {"kind": "number", "start": 22, "end": 23, "text": "3", "asked": True},
+            {"kind": "name", "start": 0, "end": 4, "text": "Łódź", "asked": False},
+        ],
+        "stronger_wording": None,
+    }
+    found = judged({"claims": [claim]})
+
+    assert found["marks"][0]["said"] == [
+        ["Not contradicted", "0.600"],
+        ["Not in the source", "3 (number, as the question says), Łódź (name)"],
+        ["Stronger than the source", "not looked for"],
+    ]
+
+
 @pytest.mark.parametrize(
     ("claim", "doubt"),
     [
