@@ -129,10 +129,11 @@ class Calibrated:
         value, cut = _told_apart(combined.value, own.threshold)
         verdict = f"{'flagged' if flagged else 'not flagged'} at {cut}, "
         if own.method == "moments":
+            beyond = math.fsum(combined.contributions.values())
             return (
                 f"{value} (0 consistent to 1 hallucinated, lower is better; 0.5 is as doubtful as the mean of the "
                 f"answers behind {own.name!r}), {verdict if own.threshold <= 1 else ''}no probability; the scores are "
-                f"on average {math.fsum(combined.contributions.values()):+.2f} standard deviations more doubtful than "
+                f"on average {abs(beyond):.2f} standard deviations {'less' if beyond < 0 else 'more'} doubtful than "
                 f"there: {_listed(combined, '+.2f')}"
             )
         base = f"; the rest of the log-odds is {own.intercept:+.1f}" if own.coefficients else ""

@@ -107,7 +107,8 @@ class FactRecurrenceMetric(SelfCheckMetric):
             floor=self.floor,
         )
         known = sum(of.known for of in found)
-        notes = [f"{known} specifics were left out because the question says them"] if known else []
+        left_out = "1 specific was" if known == 1 else f"{known} specifics were"
+        notes = [f"{left_out} left out because the question says so"] if known else []
         scored = tuple(map(_scored, sentences, found, [output] * len(found), [samples] * len(found)))
         return Checked(scored, (*_least(found), *notes))
 

@@ -84,11 +84,16 @@ def test_moments_say_how_far_from_the_others_and_no_probability() -> None:
     assert found.contributions == pytest.approx({"agreement": 0.5, "doubt": 1.0})
     assert Calibrated(moments).sentence(found) == (
         "0.933 (0 consistent to 1 hallucinated, lower is better; 0.5 is as doubtful as the mean of the answers behind "
-        "'those'), no probability; the scores are on average +1.50 standard deviations more doubtful than there: "
+        "'those'), no probability; the scores are on average 1.50 standard deviations more doubtful than there: "
         "doubt 1.00 (+1.00), agreement 0.60 (+0.50)"
     )
     flagging = Calibrated(replace(moments, threshold=0.9))
     assert "'those'), flagged at 0.900, no probability; " in flagging.sentence(found)
+    calm = Calibrated(moments).combine({"agreement": 0.8, "doubt": 0.5})
+    assert f"on average {-sum(calm.contributions.values()):.2f} standard deviations less doubtful" in Calibrated(
+        moments
+    ).sentence(calm)
+    assert sum(calm.contributions.values()) < 0
 
 
 def test_moments_go_on_with_the_mean_of_the_scores_that_are_there() -> None:

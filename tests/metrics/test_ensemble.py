@@ -153,7 +153,7 @@ def test_stored_moments_weigh_all_parts_alike_without_a_label(tmp_path: Path) ->
     assert own.value == pytest.approx(NormalDist().cdf(1.25))
     assert str(own.reason).startswith(
         "0.894 (0 consistent to 1 hallucinated, lower is better; 0.5 is as doubtful as the mean of the answers behind "
-        "'those'), no probability; the scores are on average +1.25 standard deviations more doubtful than there: "
+        "'those'), no probability; the scores are on average 1.25 standard deviations more doubtful than there: "
         "agreement 0.80 (+1.00), selfcheck_ngram 7.00 (+0.25)."
     )
     assert "hallucinated with probability" not in str(own.reason)

@@ -91,7 +91,7 @@ def test_what_the_question_says_is_left_out(fields: dict[str, Any]) -> None:
 
     facts = result.metadata["evidence"]["sentences"][0]["detail"]["facts"]
     assert [fact["text"] for fact in facts] == ["London", "1815"]
-    assert "1 specifics were left out because the question says them" in result.reason
+    assert "1 specific was left out because the question says so" in result.reason
 
 
 def test_an_earlier_answer_in_the_conversation_is_no_question() -> None:
