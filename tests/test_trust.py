@@ -149,10 +149,10 @@ def test_the_report_names_sentence_evidence_and_samples() -> None:
 
     assert str(report) == inspect.cleandoc(
         """
-        the answer is not to be trusted: fact_recurrence is 0.834, wanted <= 0.3
+        the answer is not to be trusted: fact_recurrence is 0.844, wanted <= 0.3
 
-        fact_recurrence is 0.834, wanted <= 0.3
-          The mean of 2 sentences is 0.834; sentence 1 of 2 is supported least, 0.950 (0 consistent to 1 hallucinated, \
+        fact_recurrence is 0.844, wanted <= 0.3
+          The mean of 2 sentences is 0.844; sentence 1 of 2 is supported least, 0.950 (0 consistent to 1 hallucinated, \
 lower is better): 'Her name was Ada.'; "Ada" in no sample; others say Oslo (1).
           worst sentence (0.950): 'Her name was Ada.'
           'Ada' is in 0 of 3 samples; others have 'Oslo' (1)
@@ -362,7 +362,7 @@ def test_a_metric_that_raises_trusts_nothing_and_a_missed_threshold_comes_first(
     report = check(metrics=[Broken("broken", track=False), facts()], threshold={"broken": 0.5, "fact_recurrence": 0.3})
 
     assert str(report).startswith(
-        "the answer is not to be trusted: fact_recurrence is 0.834, wanted <= 0.3; "
+        "the answer is not to be trusted: fact_recurrence is 0.844, wanted <= 0.3; "
         "broken could not be scored, wanted >= 0.5\n"
     )
     assert "\n  RuntimeError: out of order\n" in str(report)
