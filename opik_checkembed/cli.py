@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
 from rich.table import Table
 
 from opik_checkembed._version import __version__
 from opik_checkembed.cli_bench import bench
 from opik_checkembed.cli_calibrate import calibrate
+from opik_checkembed.cli_console import console
 from opik_checkembed.cli_gate import gate
 from opik_checkembed.cli_help import keeps_lines
 from opik_checkembed.cli_report import report
@@ -80,27 +80,27 @@ def demo(out: Path) -> None:
     from opik_checkembed.report.table import results_table
     from opik_checkembed.report.terminal import terminal_heatmap
 
-    console = Console(highlight=False)
+    output = console(highlight=False)
     recording = load_recording()
     about = recording.about
     results = run_demo(recording)
     _fail_if_nothing_scored(results)
     baseline = unrelated_similarity(results)
-    console.print(
+    output.print(
         f"{len(results.items)} questions to {about['model']}, {about['num_samples']} samples each at temperature "
         f"{about['temperature']['samples']:g}, recorded {about['recorded'][:10]}. Lowest agreement first: doubt these.",
         markup=False,
     )
     extra = {f"rebased (b={baseline:.2f})": rebased_scores(results, baseline)}
-    console.print(results_table(results, text_field="question", extra=extra))
+    output.print(results_table(results, text_field="question", extra=extra))
     found = [(item, checkembed_evidence(item.scores[0].evidence)) for item in results.items]
     scored = sorted(((e.score, item.item["question"], e) for item, e in found if e is not None), key=lambda row: row[0])
     for label, (score, question, evidence) in (("Least", scored[0]), ("Most", scored[-1])):
-        console.print(f"\n{label} agreement, {score:.3f}: {question}", markup=False)
-        console.print(terminal_heatmap(evidence.matrix, evidence.labels))
+        output.print(f"\n{label} agreement, {score:.3f}: {question}", markup=False)
+        output.print(terminal_heatmap(evidence.matrix, evidence.labels))
     _write_heatmaps(results, out)
     results.to_json(out / "results.json")
-    console.print(
+    output.print(
         "\nHow to read it: the score is how far the answers agree as wholes (0 to 1). With a small embedder the topic "
         "dominates and scores crowd together, so read the order, not the value; thresholds come from answers you have "
         "labelled. What a small embedder hardly sees is a single number: the raffle's winning number is invented anew "
@@ -108,7 +108,7 @@ def demo(out: Path) -> None:
         "confidence, not truth.",
         markup=False,
     )
-    console.print(f"Wrote {out / 'results.json'} and {len(scored)} heatmaps in {out / 'heatmaps'}", markup=False)
+    output.print(f"Wrote {out / 'results.json'} and {len(scored)} heatmaps in {out / 'heatmaps'}", markup=False)
 
 
 _model = click.option("--model", help="Model to ask again where the items name none (any name litellm routes).")
@@ -221,7 +221,7 @@ def run(items: Path, **options: Any) -> None:
         results.to_json(options["out"])
     if options["heatmaps"] is not None:
         _write_heatmaps(results, options["heatmaps"].parent, options["heatmaps"].name)
-    Console().print(results_table(results))
+    console().print(results_table(results))
     if any(score.failed for item in results.items for score in item.scores):
         raise SystemExit(1)
 
@@ -268,7 +268,7 @@ def estimate(items: Path, **options: Any) -> None:
         *(("no price known for", f"{model} (give --price {model}=IN,OUT)") for model in found.unpriced),
     ):
         table.add_row(name, value)
-    Console().print(table)
+    console().print(table)
 
 
 @cli.group()
@@ -290,7 +290,7 @@ def list_samples(store: Path | None) -> None:
             cost = "unknown" if entry.cost_usd is None else f"${entry.cost_usd:.4f}"
             cells = (entry.key[:12], entry.model or "", entry.excerpt, str(entry.samples), newest, cost)
             table.add_row(*(click.unstyle(cell).replace("[", "\\[") for cell in cells))
-        Console().print(table)
+        console().print(table)
 
 
 @samples.command("export")

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
 
 from opik_checkembed.cli_claims import bench_claims
+from opik_checkembed.cli_console import console
 from opik_checkembed.cli_help import keeps_lines
 from opik_checkembed.cli_ragtruth import bench_ragtruth
 from opik_checkembed.cli_rows import row_options
 from opik_checkembed.cli_selfconsistency import bench_selfconsistency
 from opik_checkembed.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from opik_checkembed.benchmarks.runtime import Cell
 
 
 @click.group()
@@ -55,9 +58,9 @@ def bench_wikibio(
         WikiBioResult.from_json,
         passages.fingerprint,
     )
-    console = Console()
-    console.print(wikibio_table(found))
-    console.print(accuracy_table(found, column))
+    output = console()
+    output.print(wikibio_table(found))
+    output.print(accuracy_table(found, column))
     if plot is not None:
         save_accuracy_plot(found, plot)
     if cost_plot is not None:
@@ -146,13 +149,17 @@ def bench_runtime(**options: Any) -> None:
             contenders,
             [workload(length, count, RuleSplitter()) for length, count in sizes],
             rounds=options["rounds"],
-            progress=lambda cell: click.echo(
-                f"{cell.method} ({cell.model}): {cell.tokens} tokens, {cell.samples} samples done", err=True
-            ),
+            progress=lambda cell: click.echo(_timed(cell), err=True),
         )
-    Console().print(runtime_table(cells))
+    console().print(runtime_table(cells))
     if options["plot"] is not None:
         save_runtime_plot(cells, options["plot"])
+
+
+def _timed(cell: Cell) -> str:
+    """A cell in a line, so that a run that is broken off has shown what it timed."""
+    theirs = "" if cell.reference_s is None else f", selfcheckgpt {cell.reference_s:.2f} s ({cell.speedup:.1f} x)"
+    return f"{cell.method} ({cell.model}), {cell.tokens} tokens, {cell.samples} samples: {cell.ours_s:.3f} s{theirs}"
 
 
 @bench.command("overhead")

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
-from rich.console import Console
 
+from opik_checkembed.cli_console import console
 from opik_checkembed.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def calibrate(results: Path, **options: Any) -> None:
         # They stand under the table.
         warnings.simplefilter("ignore", CalibrationWarning)
         fit, rows = _fitted(items, labels, directions, options, results.stem)
-    Console().print(calibration_table(rows, fit.fitted_on))
+    console().print(calibration_table(rows, fit.fitted_on))
     if options["out"] is not None:
         fit.calibration.to_json(options["out"])
         click.echo(f"Wrote {options['out']}")
@@ -135,7 +135,7 @@ def _store_moments(results: LocalResults, options: Mapping[str, Any], data: str)
         warnings.simplefilter("ignore", CalibrationWarning)
         found = fit_moments(results, list(directions), directions=directions, name=_name(options), data=data)
     assert found.fitted_on is not None  # it was just measured
-    Console().print(moments_table(found.features, found.fitted_on))
+    console().print(moments_table(found.features, found.fitted_on))
     if options["out"] is not None:
         found.to_json(options["out"])
         click.echo(f"Wrote {options['out']}")

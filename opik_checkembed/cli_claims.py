@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
-from rich.console import Console
 
+from opik_checkembed.cli_console import console
 from opik_checkembed.cli_help import keeps_lines
 from opik_checkembed.cli_values import own_parameters, pair
 from opik_checkembed.metric_names import value_of
@@ -127,7 +127,7 @@ def bench_claims(
         keep=None if out is None else partial(ClaimsResult.to_json, path=out),
         limit=limit,
     )
-    Console().print(claims_tables(found, claims))
+    console().print(claims_tables(found, claims))
 
 
 def _check_options(

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
 
+from opik_checkembed.cli_console import console
 from opik_checkembed.cli_values import own_parameters, pair, price_list
 from opik_checkembed.errors import ConfigurationError, ItemError
 
@@ -169,7 +169,7 @@ def gate(**options: Any) -> None:
             sys.stdout.reconfigure(errors="replace")
     # The verdict stands though nobody may read it: rich ends the process with 1 where the reader of a pipe has left.
     with contextlib.suppress(OSError, SystemExit):
-        Console().print(report)
+        console().print(report)
     raise SystemExit(int(decision.outcome))
 
 

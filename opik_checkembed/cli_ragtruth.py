@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
-from rich.console import Console
 
+from opik_checkembed.cli_console import console
 from opik_checkembed.cli_help import keeps_lines
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
@@ -31,7 +31,12 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
     help="JSON file of the scores of nli and judge; what it has is not run again, "
     "unless it is of another model, prompt or option. No key is written.",
 )
-@click.option("--out", type=_FILE, help="JSON file of the table; rows already there stay.")
+@click.option(
+    "--out",
+    type=_FILE,
+    help="JSON file of the table; rows already there stay, "
+    "except those of a signal that is run again with the same model and options. No key is written.",
+)
 def bench_ragtruth(
     data: Path, names: tuple[str, ...], limit: int | None, scores: Path | None, out: Path | None
 ) -> None:
@@ -58,4 +63,4 @@ def bench_ragtruth(
         found = there.merged(found)
     if out is not None:
         found.to_json(out)
-    Console().print(ragtruth_table(found))
+    console().print(ragtruth_table(found))

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 
+from opik_checkembed.cli_console import console
 from opik_checkembed.cli_help import keeps_lines
 from opik_checkembed.cli_rows import row_options
 
@@ -44,6 +44,6 @@ def bench_selfconsistency(data: Path, limit: int | None, cost_plot: Path | None,
         SelfConsistencyResult.from_json,
         answers.fingerprint,
     )
-    Console().print(selfconsistency_table(found))
+    console().print(selfconsistency_table(found))
     if cost_plot is not None:
         save_cost_plot(found, cost_plot, "auroc", HEADERS["auroc"])

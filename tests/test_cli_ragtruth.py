@@ -80,6 +80,18 @@ def test_a_classifier_is_run_once_and_its_rows_stay(data: Path, tmp_path: Path) 
     assert "NLI, 1 - P(supported), worst claim, first 4 sources" in found
 
 
+def test_a_folder_is_not_taken_for_another_of_its_name(data: Path, tmp_path: Path) -> None:
+    out = tmp_path / "table.json"
+    folders = []
+    for place in ("one", "two"):
+        (tmp_path / place).mkdir()
+        folders.append(save_deberta(tmp_path / place, SOURCES))
+    for folder in (*folders, folders[0]):
+        assert call("--data", data, "--signal", f"nli:nli_model={folder}", "--limit", 4, "--out", out).exit_code == 0
+    worst = [one for one in json.loads(out.read_text())["rows"] if "worst claim" in one["method"]]
+    assert [(one["model"], one["identity"]["model"]) for one in worst] == [("deberta", folder) for folder in folders]
+
+
 def test_a_table_need_not_be_kept(data: Path) -> None:
     done = call("--data", data, "--signal", "wording", "--limit", 4)
     assert done.exit_code == 0, done.output

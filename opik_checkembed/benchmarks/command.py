@@ -12,6 +12,7 @@ from opik_checkembed.benchmarks.scoring import Key, Method, MethodScores, ScoreF
 from opik_checkembed.benchmarks.table import ResultTable
 from opik_checkembed.benchmarks.wikibio_methods import methods_of
 from opik_checkembed.errors import ConfigurationError
+from opik_checkembed.metric_names import name_in
 
 T = TypeVar("T", bound=ResultTable[Any])
 
@@ -109,8 +110,13 @@ def _fusion(text: str) -> tuple[str, list[str]]:
     name, equals, rest = text.partition("=")
     parts = [part.strip() for part in rest.split("+")]
     if not name.strip() or not equals or len(parts) < 2 or not all(parts):
-        raise ConfigurationError(f"{text!r} is not of the form NAME=PART+PART, parts being rows or methods")
+        raise ConfigurationError(f"{_shown(text)!r} is not of the form NAME=PART+PART, parts being rows or methods")
     return name.strip(), parts
+
+
+def _shown(text: str) -> str:
+    """What a message may repeat of a text: where it has options, which may be keys, no more than its name."""
+    return name_in(text) if "=" in text else text
 
 
 def _part(text: str, keys: Mapping[Key, object]) -> tuple[Key, Method | None]:
@@ -125,10 +131,10 @@ def _part(text: str, keys: Mapping[Key, object]) -> tuple[Key, Method | None]:
         methods = methods_of(text)
     except ConfigurationError as error:
         raise ConfigurationError(
-            f"there is no row {text!r} to fuse (there are {known}), and as a method: {error}"
+            f"there is no row {_shown(text)!r} to fuse (there are {known}), and as a method: {error}"
         ) from error
     if len(methods) > 1:
         rows = ", ".join(repr(title(*key_of(one))) for one in methods)
-        raise ConfigurationError(f"{text!r} stands for several rows ({rows}): name the one to fuse")
+        raise ConfigurationError(f"{_shown(text)!r} stands for several rows ({rows}): name the one to fuse")
     key = key_of(methods[0])
     return key, None if key in keys else methods[0]

@@ -6,6 +6,7 @@ rows stand in every table: calling every response hallucinated, the kind of task
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -79,6 +80,8 @@ class SignalRow(MethodRow[Detection]):
         responses: Responses that were scored; all figures are over these.
         hallucinated: How many of them are hallucinated.
         tasks: The figures by the kind of task.
+        identity: What tells the signal from another of its name and model (see `Signal.identity`); None for a trivial
+            row, and in results of older versions.
     """
 
     figures: ClassVar[type[Detection]] = Detection
@@ -86,6 +89,12 @@ class SignalRow(MethodRow[Detection]):
     responses: int
     hallucinated: int
     tasks: Mapping[str, TaskFigures]
+    identity: Mapping[str, Any] | None = None
+
+    @property
+    def key(self) -> tuple[str, str | None, str]:
+        """What tells it from other rows."""
+        return self.method, self.model, json.dumps(self.identity, sort_keys=True)
 
     @property
     def scored(self) -> int:
@@ -124,6 +133,23 @@ class RAGTruthResult(ResultTable[SignalRow]):
     def size(self) -> str:
         """How much data the figures are over, in words."""
         return f"{self.responses} responses"
+
+    def merged(self, newer: Self) -> Self:
+        """These rows and the newer ones; a newer row takes the place of an older one of the same signal.
+
+        Two folders with one name, or one model with other options, are two signals. A row of an older version, which
+        does not say what it is of, gives way to any of its method and model.
+
+        Raises:
+            ConfigurationError: They were computed over other data.
+        """
+        named = {(row.method, row.model): row.key for row in newer.rows}
+        older = {
+            row.key if row.identity is not None else named.get((row.method, row.model), row.key): row
+            for row in self.rows
+        }
+        rows = {**older, **{row.key: row for row in newer.rows}}
+        return replace(super().merged(newer), rows=tuple(rows.values()))
 
 
 # --- scores that are kept -----------------------------------------------------------------------------------
@@ -203,15 +229,15 @@ def ragtruth(
         progress: As in `evaluate_locally`; counts the responses of all signals.
 
     Raises:
-        ConfigurationError: `limit` or `resamples` is below 1, two signals have one name and model, or the file holds
-            something else.
+        ConfigurationError: `limit` or `resamples` is below 1, a signal is given twice, or the file holds something
+            else.
         ItemError: A signal's model is not to be had, or it could score no response.
     """
     check_sizes(limit=limit, resamples=resamples)
     responses = data.limited(limit)
     run: list[Signal] = [LengthSignal(), *signals]
-    titles = [title(signal.name, signal.model) for signal in run]
-    twice = [name for name in titles if titles.count(name) > 1]
+    named = [(title(signal.name, signal.model), signal.identity) for signal in run]
+    twice = [name for name, identity in named if named.count((name, identity)) > 1]
     if twice:
         raise ConfigurationError(f"the signal {twice[0]!r} stands twice in the table")
     keeper = _Keeper(scores, data.fingerprint)
@@ -286,6 +312,7 @@ class _Outcome:
             plan,
             name=f"{self.signal.name}, {statistic.name}",
             model=self.signal.model,
+            identity=self.signal.identity,
             failures=self.failures,
             seconds=self.seconds,
             milliseconds=1000 * self.seconds / self.run if self.run else None,

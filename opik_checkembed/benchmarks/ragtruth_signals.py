@@ -100,6 +100,13 @@ class Signal(Protocol):
         ...
 
     @property
+    def identity(self) -> Mapping[str, Any]:
+        """What tells it from another of its name and model, as JSON-ready values: its options, and the model's full
+        name. It is written beside its figures, so that nothing secret may be in it.
+        """
+        ...
+
+    @property
     def key(self) -> str | None:
         """What its kept scores are found by; None for a signal that is too cheap to keep any."""
         ...
@@ -130,6 +137,11 @@ class LengthSignal:
     key: None = None
     statistics: Sequence[Statistic] = (Statistic("characters"),)
 
+    @property
+    def identity(self) -> dict[str, Any]:
+        """Nothing: there is one."""
+        return {}
+
     def score(self, response: GroundedResponse) -> SignalScore:
         """See `Signal.score`."""
         return SignalScore({"characters": float(len(response.text))})
@@ -150,6 +162,11 @@ class SpecificsSignal:
     model: None = None
     key: None = None
     statistics: Sequence[Statistic] = (Statistic("count", "all"), Statistic("share"), Statistic("any"))
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """Its language."""
+        return {"language": self.language}
 
     def score(self, response: GroundedResponse) -> SignalScore:
         """See `Signal.score`. A response without specifics has a share of 0."""
@@ -180,6 +197,11 @@ class WordingSignal:
     def __post_init__(self) -> None:
         if SourceFacts("", language=self.language).stronger("") is None:
             raise ConfigurationError(f"words that are stronger than a source's are not known of {self.language!r}")
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """Its language."""
+        return {"language": self.language}
 
     def score(self, response: GroundedResponse) -> SignalScore:
         """See `Signal.score`."""
@@ -231,8 +253,8 @@ class VerifierSignal:
         verifier: The verifier.
         kind: What it is, as in the table.
         model: The model it rests on, as in the table.
-        settings: What its scores depend on, as JSON-ready values; they are written beside kept scores. The model's
-            full name belongs here where the table has a short one.
+        settings: What its scores depend on, as JSON-ready values; they are written beside its scores and figures. The
+            model's full name belongs here where the table has a short one.
         language: ISO 639-1 code.
     """
 
@@ -253,10 +275,14 @@ class VerifierSignal:
         return f"{self.kind}, 1 - P(supported)"
 
     @property
+    def identity(self) -> dict[str, Any]:
+        """All that its scores depend on."""
+        return {"model": self.model, **self.settings, "language": self.language}
+
+    @property
     def key(self) -> str:
         """What it is, and all that its scores depend on."""
-        told = {"model": self.model, **self.settings, "language": self.language}
-        return json.dumps([self.kind, told], sort_keys=True)
+        return json.dumps([self.kind, self.identity], sort_keys=True)
 
     def score(self, response: GroundedResponse) -> SignalScore:
         """See `Signal.score`.

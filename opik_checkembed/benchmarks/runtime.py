@@ -202,6 +202,9 @@ def _cell(contender: Contender, work: Workload, rounds: int, over: str) -> Cell:
             total - reading.load_s for total, reading in zip(seconds["reference"], readings, strict=True)
         ]
     theirs = readings[0].scores if readings else None
+    note = over or (readings[0].note if readings else "")
+    if not note and theirs is not None and not scores:
+        note = "no sentence of this text got a score, so none are compared"
     return Cell(
         method=contender.name,
         model=contender.model,
@@ -212,10 +215,10 @@ def _cell(contender: Contender, work: Workload, rounds: int, over: str) -> Cell:
         reference_s=_median(seconds.get("reference")),
         speedup=_ratio(seconds.get("reference"), seconds["ours"]),
         overhead=_ratio(seconds["ours"], seconds.get("floor")),
-        difference=None if theirs is None else _difference(scores, theirs),
+        difference=_difference(scores, theirs) if scores and theirs is not None else None,
         ours_load_s=contender.ours_load_s,
         reference_load_s=_median([reading.load_s for reading in readings]),
-        note=over or (readings[0].note if readings else ""),
+        note=note,
     )
 
 

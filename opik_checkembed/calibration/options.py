@@ -1,4 +1,8 @@
-"""How a metric is set up, as far as that changes its scores: what a calibration was fitted under and is applied to."""
+"""How a metric is set up, as far as that changes its scores: what a calibration was fitted under and is applied to.
+
+`options_of` looks at metrics and yet stands here: which arguments count is the calibration's to say, and `metrics/`
+knows `calibration/` (an ensemble applies one), so that nothing in `calibration/` may import a metric.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,7 @@ from typing import Any
 from opik_checkembed.calibration.model import Options, score_of
 from opik_checkembed.models.names import model_name
 from opik_checkembed.results import ItemResult, json_ready
+from opik_checkembed.samples.request import is_connection, showable
 
 OPTIONS = "options"
 """The name in a score's evidence under which its metric's options are found."""
@@ -32,7 +37,8 @@ def options_of(metric: object) -> dict[str, Any]:
     """The arguments of a metric's constructor that change its scores, as JSON-ready values.
 
     Read from the attributes of the same names, so that defaults stand there too. A model is called by its name, another
-    object by its class; what a metric does not show, and dicts, which may hold keys, are left out.
+    object by its class. They are written beside every score, so that what may hold a key is left out: dicts, what a
+    metric does not show, and what is named like a credential or an address.
 
     Args:
         metric: One of this package's, or any object whose attributes are named like its arguments.
@@ -50,7 +56,7 @@ def options_of(metric: object) -> dict[str, Any]:
         if kept in shown and not isinstance(shown[kept], Mapping):
             value = shown[kept]
             found[name] = json_ready(value) if _is_plain(value) else model_name(value)
-    return found
+    return showable(found)
 
 
 def options_in(items: Sequence[ItemResult], names: Sequence[str]) -> dict[str, dict[str, Any]]:
@@ -79,12 +85,12 @@ def checked_options(options: Options | None, names: Sequence[str]) -> dict[str, 
 
 
 def _arguments(kind: type) -> list[str]:
-    """The names of the constructor's arguments, those of its bases among them, without `_OTHERS`."""
+    """The names of the constructor's arguments, those of its bases among them, without `_OTHERS` and connections."""
     names: dict[str, None] = {}
     for one in kind.__mro__:
         if "__init__" in vars(one) and one is not object:
             names |= dict.fromkeys(inspect.signature(one).parameters)
-    return [name for name in names if name not in _OTHERS]
+    return [name for name in names if name not in _OTHERS and not is_connection(name)]
 
 
 def _is_plain(value: object) -> bool:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from opik_checkembed.errors import ConfigurationError, RequestError
-from opik_checkembed.samples.request import is_connection
+from opik_checkembed.samples.request import is_connection, showable
 
 if TYPE_CHECKING:
     from opik_checkembed.samples import Sampler
@@ -74,9 +74,10 @@ class Prompt:
             raise ConfigurationError(f"the messages of {where} must be texts with a role, like those in {form}")
         if not isinstance(model, str | None) or not isinstance(parameters, dict):
             raise ConfigurationError(f"in {where}, model must be a name and parameters an object, as in {form}")
-        connection = [name for name in parameters if is_connection(name)]
+        connection = [name for name, value in parameters.items() if is_connection(name) or _holds_secret(value, where)]
         if connection:
-            # A prompt comes with a pull request, and could send the caller's key to a stranger.
+            # A prompt comes with a pull request, and could send the caller's key to a stranger; and what it says stands
+            # in the results.
             raise ConfigurationError(f"{where} may not say where or with which key to ask: {', '.join(connection)}")
         return cls(tuple(messages), model, parameters)
 
@@ -142,6 +143,14 @@ class PromptTask:
         drawn = self.sampler.draw(asked, 1)
         drawn.require(1)
         return {**asked, "output": drawn.texts[0]}
+
+
+def _holds_secret(value: Any, where: str) -> bool:
+    """Whether something in a parameter's value has the name of a secret."""
+    try:
+        return showable({"value": value}) != {"value": value}
+    except ValueError as error:
+        raise ConfigurationError(f"the parameters of {where} cannot be sent as JSON: {error}") from error
 
 
 def _is_message(value: object) -> bool:

@@ -6,6 +6,7 @@ import contextlib
 import functools
 import inspect
 import json
+import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -50,7 +51,8 @@ class Running:
     metrics: Sequence[str]
     store: SampleStore
     model: str | None = None
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    # Not shown: it may hold a key.
+    parameters: Mapping[str, Any] = field(default_factory=dict, repr=False)
     budget: Budget | None = None
     trials: int = 1
 
@@ -236,7 +238,7 @@ def _answering(prompt: Prompt, metrics: Sequence[BaseMetric], running: Running) 
 @contextlib.contextmanager
 def _metrics(running: Running, home: Path | None = None) -> Iterator[list[BaseMetric]]:
     """The metrics; as long as this lasts, modules are looked for in `home` first, else in the first metric's folder."""
-    places = {text: Place.parse(text, _METRIC) for text in running.metrics if text.partition(":")[0] not in METRICS}
+    places = {text: _place(text) for text in running.metrics if text.partition(":")[0] not in METRICS}
     home = home or next((place.folder for place in places.values()), None)
     with contextlib.ExitStack() as stack:
         if home is not None:
@@ -251,6 +253,18 @@ def _metrics(running: Running, home: Path | None = None) -> Iterator[list[BaseMe
             found += own[text] if text in own else [metric_of(text, **running.sampling)]
         _check_replay(found, running)
         yield found
+
+
+def _place(text: str) -> Place:
+    """Where metrics of a user's own are.
+
+    Raises:
+        ConfigurationError: There is no such place. No option of a name that is misspelt is repeated: one may be a key.
+    """
+    where, _, name = text.rpartition(":")
+    if "=" in name or ("=" in where and not Path(where).is_file()):
+        raise ConfigurationError(f"{re.split('[:,=]', text)[0]!r} with its options cannot be read: {_METRIC}")
+    return Place.parse(text, _METRIC)
 
 
 def _made(place: Place, running: Running) -> list[Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rich import box
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -28,6 +27,7 @@ from opik_checkembed.gate.wording import (
     trials,
     why_lost,
 )
+from opik_checkembed.report.table import clean, empty_table
 from opik_checkembed.wording import shortened
 
 _WIDTH = 76
@@ -57,29 +57,18 @@ def terminal_report(comparison: Comparison, decision: Decision, *, worst: int = 
     parts: list[RenderableType] = [_table(comparison)]
     for check in decision.thresholds:
         holds = "holds" if check.passed else "does not hold"
-        parts.append(Text(f"{_clean(str(check.threshold))} {holds}: {check.shown}"))
+        parts.append(Text(f"{clean(str(check.threshold))} {holds}: {check.shown}"))
     for one in (*lacking(comparison.unscored), *one_sided(comparison)):
-        ids = ", ".join(_clean(shortened(identity, LONGEST_ID)) for identity in one.ids)
-        parts.append(Text(f"{_clean(one.what)}\n  items ({len(one.ids)}): {ids}", style="red"))
+        ids = ", ".join(clean(shortened(identity, LONGEST_ID)) for identity in one.ids)
+        parts.append(Text(f"{clean(one.what)}\n  items ({len(one.ids)}): {ids}", style="red"))
     parts += _worst(comparison, worst)
     outcome = Text(f"\n{decision.outcome.words}", style=_OUTCOME_STYLES[decision.outcome])
-    outcome.append("".join(f"\n  {_clean(reason)}" for reason in decision.reasons), style="not bold")
+    outcome.append("".join(f"\n  {clean(reason)}" for reason in decision.reasons), style="not bold")
     return Group(*parts, outcome)
 
 
 def _table(comparison: Comparison) -> Table:
-    table = Table(
-        title=Text(_clean(overview(comparison)), style="bold"),
-        title_justify="left",
-        caption=_details(comparison),
-        caption_justify="left",
-        caption_style="",
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-        padding=(0, 1, 0, 0),
-        # The caption is folded to the table's width: a narrow table is not to make a column of it.
-        min_width=_WIDTH,
-    )
+    table = empty_table(clean(overview(comparison)), _details(comparison), min_width=_WIDTH)
     table.add_column("metric", overflow="fold")
     table.add_column("verdict", no_wrap=True)
     for title in ("baseline", "candidate", "difference", level(comparison.alpha), "p"):
@@ -93,18 +82,18 @@ def _table(comparison: Comparison) -> Table:
             number(metric.p_adjusted),
         )
         verdict = Text(str(metric.verdict), style=_VERDICT_STYLES[metric.verdict])
-        table.add_row(Text(_clean(metric.name)), verdict, *cells)
+        table.add_row(Text(clean(metric.name)), verdict, *cells)
     return table
 
 
 def _details(comparison: Comparison) -> Text:
     """What has no column: rows of eleven would fold in most terminals."""
     lines = [
-        f"{_clean(one.name)}, {direction(one)}: {one.pairs} items, better / worse / equal {shares(one)}, margin "
+        f"{clean(one.name)}, {direction(one)}: {one.pairs} items, better / worse / equal {shares(one)}, margin "
         f"{number(one.margin)}, detectable {number(one.detectable)}"
         for one in comparison.metrics
     ]
-    lines += [f"{_clean(one.name)}: {one.equal_words}" for one in comparison.metrics if one.equal_words]
+    lines += [f"{clean(one.name)}: {one.equal_words}" for one in comparison.metrics if one.equal_words]
     lines.append(
         "p: paired permutation test with Holm's correction. detectable: the smallest difference that so many items "
         "show in 80 of 100 runs."
@@ -115,8 +104,8 @@ def _details(comparison: Comparison) -> Text:
 def _worst(comparison: Comparison, count: int) -> Iterator[RenderableType]:
     for place, item in enumerate(comparison.worst(count), 1):
         lines = Text("\n")
-        lines.append(f"{place}. {_clean(shortened(item.id, LONGEST_ID))}", style="bold")
-        lines.append(f"  {_clean(changes(item, comparison))}{trials(item)}\n")
+        lines.append(f"{place}. {clean(shortened(item.id, LONGEST_ID))}", style="bold")
+        lines.append(f"  {clean(changes(item, comparison))}{trials(item)}\n")
         texts = (
             ("asked    ", asked_of(item.baseline)),
             ("baseline ", answer_of(item.baseline)),
@@ -127,11 +116,6 @@ def _worst(comparison: Comparison, count: int) -> Iterator[RenderableType]:
             if label.startswith("why") and not text:
                 continue
             lines.append(f"   {label} ", style="dim")
-            lines.append(f"{_clean(shortened(text, LONGEST_TEXT))}\n")
+            lines.append(f"{clean(shortened(text, LONGEST_TEXT))}\n")
         lines.right_crop(1)
         yield lines
-
-
-def _clean(text: str) -> str:
-    """One line that a terminal shows and does not obey; the joiner of emoji stays."""
-    return "".join(c if c.isprintable() or c == "\u200d" else "\ufffd" for c in " ".join(text.split()))

@@ -62,7 +62,8 @@ class SourceNLIMetric(ItemMetric):
         nli_model: See `NLIVerifier`; the default verifier.
         labels: See `NLIVerifier`.
         device: See `NLIVerifier`.
-        first: See `NLIVerifier`.
+        first: See `NLIVerifier`; the model's card has it. Nothing warns of the wrong one: a claim beside its own copy
+            or its negation reads alike both ways.
         window_tokens: See `NLIVerifier`.
         judge: An LLM as the verifier: a litellm name, an `OpikBaseModel` or a `Judge`; see `LLMVerifier`.
         judge_parameters: For `LLMVerifier` and its `LLMJudge`: `window_chars`, `prompt`, `max_tokens`, `api_base`,

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich import box
 from rich.table import Table
 from rich.text import Text
 
@@ -16,6 +15,7 @@ from opik_checkembed.benchmarks.table import RANDOM
 from opik_checkembed.benchmarks.wikibio import MethodResult, WikiBioResult
 from opik_checkembed.errors import ConfigurationError
 from opik_checkembed.functional.ranking import Estimate
+from opik_checkembed.report.table import empty_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,7 +37,8 @@ def wikibio_table(result: WikiBioResult) -> Table:
     Returns:
         For `rich.console.Console().print`.
     """
-    table = _table("WikiBio-GPT3 (x100, higher is better)", _caption(result))
+    title = "WikiBio-GPT3 (x100, higher is better)"
+    table = empty_table(title, _caption(result), min_width=len(title))
     table.add_column("method", overflow="fold")
     table.add_column("k", justify="right")
     for column in COLUMNS:
@@ -73,7 +74,8 @@ def accuracy_table(result: WikiBioResult, column: str = "spearman") -> Table:
         raise ConfigurationError(f"column must be one of {', '.join(COLUMNS)}, not {column!r}")
     rows = [row for row in result.rows if _points(row, column)]
     counts = sorted({k for row in rows for k, _ in _points(row, column)})
-    table = _table(f"{HEADERS[column]} (x100) against the number of samples")
+    title = f"{HEADERS[column]} (x100) against the number of samples"
+    table = empty_table(title, min_width=len(title))
     table.add_column("method", overflow="fold")
     for k in counts:
         table.add_column(str(k), justify="right")
@@ -168,20 +170,6 @@ def _passages(result: WikiBioResult, rows: Sequence[MethodResult]) -> str:
         return f"WikiBio-GPT3, {result.passages} passages"
     said = str(scored[0]) if len(scored) == 1 else f"{scored[0]} to {scored[-1]}"
     return f"WikiBio-GPT3, {said} of {result.passages} passages"
-
-
-def _table(title: str, caption: Text | None = None) -> Table:
-    return Table(
-        title=Text(title, style="bold"),
-        title_justify="left",
-        caption=caption,
-        caption_justify="left",
-        caption_style="",
-        box=box.SIMPLE_HEAD,
-        padding=(0, 1, 0, 0),
-        pad_edge=False,
-        min_width=len(title),  # the title is folded to the table's width
-    )
 
 
 def _add_published(table: Table, row: PublishedRow) -> None:

@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Literal
 
-from rich import box
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from opik_checkembed.benchmarks.claims import AGREEMENT, PUBLISHED, ClaimsResult, MethodName, Rate
 from opik_checkembed.benchmarks.claims_data import INJECTED, SUPPORTED, ClaimSet
+from opik_checkembed.report.table import empty_table
 from opik_checkembed.wording import shortened
 
 HEADERS = {"causal": "causal or absolute"}
@@ -46,7 +46,7 @@ def method_names(result: ClaimsResult) -> dict[MethodName, str]:
 
 
 def _rates(result: ClaimsResult, claims: ClaimSet) -> Table:
-    table = _table("Flagged, % (95 % Wilson interval)")
+    table = empty_table("Flagged, % (95 % Wilson interval)")
     table.caption = Text(
         f"Verifier {result.verifier}; answers by {result.generator or 'nobody: method A was not run'}. Recall by "
         "category (higher is better), false positives among the supported (lower). "
@@ -111,7 +111,7 @@ def _other_set(result: ClaimsResult, claims: ClaimSet) -> str:
 
 def _cross(result: ClaimsResult, claims: ClaimSet) -> Table:
     counts = result.cross(claims.unsupported)
-    table = _table("Unsupported claims caught")
+    table = empty_table("Unsupported claims caught")
     judged, worked = result.judged_by_both(claims.unsupported)
     if judged < worked:
         table.caption = Text(f"Over the {judged} of {worked} unsupported claims that both methods judged.")
@@ -123,7 +123,7 @@ def _cross(result: ClaimsResult, claims: ClaimSet) -> Table:
 
 
 def _missed(result: ClaimsResult, claims: ClaimSet) -> Table:
-    table = _table("Unsupported claims missed")
+    table = empty_table("Unsupported claims missed")
     agreement = "share of answers that do not contradict" if result.contradiction_only("A") else "agreement"
     for header in ("by", "claim", "category", agreement, "P(supported)", "P(contradicted)", "text"):
         table.add_column(header, overflow="fold")
@@ -145,18 +145,6 @@ def _missed_rows(result: ClaimsResult, claims: ClaimSet) -> Iterator[tuple[str, 
             one = outcomes[claim.claim_id]
             figures = [_number(value) for value in (one.agreement, one.p_supported, one.p_contradicted)]
             yield ", ".join(by), claim.claim_id, claim.category, *figures, shortened(claim.text, 90)
-
-
-def _table(title: str) -> Table:
-    return Table(
-        title=Text(title, style="bold"),
-        title_justify="left",
-        caption_justify="left",
-        caption_style="",
-        box=box.SIMPLE_HEAD,
-        padding=(0, 1, 0, 0),
-        pad_edge=False,
-    )
 
 
 def _cell(rate: Rate) -> Text:

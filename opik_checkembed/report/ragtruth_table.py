@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
-from rich import box
 from rich.console import Group
 from rich.table import Table
 from rich.text import Text
@@ -12,6 +12,7 @@ from rich.text import Text
 from opik_checkembed.benchmarks.ragtruth import ALWAYS, TASK, RAGTruthResult, SignalRow
 from opik_checkembed.benchmarks.ragtruth_figures import Detection
 from opik_checkembed.functional.ranking import Estimate
+from opik_checkembed.report.table import empty_table
 
 HEADERS = {
     "auroc": "AUROC",
@@ -38,34 +39,47 @@ def ragtruth_table(result: RAGTruthResult) -> Group:
         For `rich.console.Console().print`.
     """
     tasks = list(dict.fromkeys(task for row in result.rows for task in row.tasks))
-    marking = [row for row in result.rows if row.accuracy.span_f1 is not None]
-    tables = [_table("All responses", result.rows, _RESPONSES, None)]
-    tables += [_table(task, result.rows, _RESPONSES, task) for task in tasks if len(tasks) > 1]
+    named = _named(result.rows)
+    marking = [(name, row) for name, row in named if row.accuracy.span_f1 is not None]
+    tables = [_table("All responses", named, _RESPONSES, None)]
+    tables += [_table(task, named, _RESPONSES, task) for task in tasks if len(tasks) > 1]
     if marking:
         tables.append(_table("Spans, all responses", marking, _SPANS, None))
         tables += [_table(f"Spans, {task}", marking, _SPANS, task) for task in tasks if len(tasks) > 1]
-    return Group(*tables, _caption(result))
+    return Group(*tables, _caption(result, named))
 
 
-def _table(heading: str, rows: Sequence[SignalRow], columns: Sequence[str], task: str | None) -> Table:
-    table = Table(
-        title=Text(f"{heading} (x100)", style="bold"),
-        title_justify="left",
-        box=box.SIMPLE_HEAD,
-        padding=(0, 1, 0, 0),
-        pad_edge=False,
-    )
+_Named = Sequence[tuple[str, SignalRow]]
+
+
+def _named(rows: Sequence[SignalRow]) -> _Named:
+    """The rows with their names: of those with one title, what differs between their signals is part of it."""
+    return [(row.title + _apart(row, [one for one in rows if one.title == row.title]), row) for row in rows]
+
+
+def _apart(row: SignalRow, alike: Sequence[SignalRow]) -> str:
+    own = row.identity or {}
+    others = [one.identity or {} for one in alike]
+    said = [
+        f"{name}={value if isinstance(value, str) else json.dumps(value)}"
+        for name, value in own.items()
+        if any(other.get(name) != value for other in others)
+    ]
+    return f" [{', '.join(said)}]" if said else ""
+
+
+def _table(heading: str, rows: _Named, columns: Sequence[str], task: str | None) -> Table:
+    table = empty_table(f"{heading} (x100)")
     table.add_column("signal", overflow="fold")
     table.add_column("scored", justify="right", no_wrap=True)
     for column in columns:
         table.add_column(HEADERS[column], justify="right")
-    for row in rows:
+    for name, row in rows:
         found = row.accuracy if task is None else row.tasks[task].accuracy if task in row.tasks else Detection()
         scored = row.responses if task is None else row.tasks[task].responses if task in row.tasks else 0
         cells = [_figure(found.column(column)) for column in columns]
-        table.add_row(
-            Text(row.title, style="dim" if row.method.startswith((ALWAYS, TASK)) else ""), Text(str(scored)), *cells
-        )
+        style = "dim" if row.method.startswith((ALWAYS, TASK)) else ""
+        table.add_row(Text(name, style=style), Text(str(scored)), *cells)
     return table
 
 
@@ -78,7 +92,7 @@ def _figure(figure: Estimate | None) -> Text:
     return text
 
 
-def _caption(result: RAGTruthResult) -> Text:
+def _caption(result: RAGTruthResult, named: _Named) -> Text:
     share = 100 * result.hallucinated / result.responses
     lines = [
         f"{result.responses} responses to {result.sources} sources, {result.hallucinated} of them ({share:.1f} %) "
@@ -89,7 +103,7 @@ def _caption(result: RAGTruthResult) -> Text:
         "averaged. Spans: characters that are marked and annotated, over all marked (P) and all annotated (R). 95 % "
         "intervals over resampled sources.",
     ]
-    for row in result.rows:
+    for name, row in named:
         said = list(row.notes)
         if row.failures:
             first = " ".join(next(iter(row.failures.values())).split())
@@ -97,5 +111,5 @@ def _caption(result: RAGTruthResult) -> Text:
                 f"{len(row.failures)} have no score ({first}), {row.hallucinated} of those scored are hallucinated"
             )
         if said:
-            lines.append(f"{row.title}: {'; '.join(said)}")
+            lines.append(f"{name}: {'; '.join(said)}")
     return Text("\n".join(lines), style="dim")

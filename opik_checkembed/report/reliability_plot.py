@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
-from rich import box
 from rich.table import Table
 from rich.text import Text
 
 from opik_checkembed.calibration.thresholds import threshold_text
 from opik_checkembed.errors import ConfigurationError
 from opik_checkembed.functional.reliability import BINS, ReliabilityBin, reliability_bins
+from opik_checkembed.report.table import empty_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,7 +61,7 @@ def calibration_table(rows: Sequence[CalibrationRow], fitted_on: FittedOn) -> Ta
         For `rich.console.Console().print`.
     """
     headers = ("AUROC", "Brier", "ECE", "flagged", "TPR", "FPR")
-    table = _empty_table(f"Hallucinated or not: {fitted_on.data}", _caption(fitted_on), headers)
+    table = _figures_table(f"Hallucinated or not: {fitted_on.data}", _caption(fitted_on), headers)
     for row in rows:
         figures = [_figure(row.auroc), _figure(row.brier), _figure(row.ece, "too few labels")]
         table.add_row(Text(row.name), *figures, *_point(row))
@@ -84,7 +84,7 @@ def moments_table(features: Sequence[Feature], fitted_on: FittedOn) -> Table:
     ]
     caption = Text("\n".join([*lines, *_left_out(fitted_on)]), style="dim")
     _warn(caption, fitted_on)
-    table = _empty_table(f"Moments: {fitted_on.data}", caption, ("mean", "sd", "better"))
+    table = _figures_table(f"Moments: {fitted_on.data}", caption, ("mean", "sd", "better"))
     for one in features:
         way = "higher" if one.higher_is_better else "lower"
         table.add_row(Text(one.name), Text(f"{one.mean:.3f}"), Text(f"{one.sd:.3f}"), Text(way))
@@ -230,20 +230,10 @@ def _warn(caption: Text, fitted_on: FittedOn) -> None:
         caption.append(f"\nWarning: {text}", style="yellow")
 
 
-def _empty_table(title: str, caption: Text, headers: Sequence[str]) -> Table:
+def _figures_table(title: str, caption: Text, headers: Sequence[str]) -> Table:
     """A table whose first column names the row, and whose others hold figures."""
-    table = Table(
-        title=Text(title, style="bold"),
-        title_justify="left",
-        caption=caption,
-        caption_justify="left",
-        caption_style="",
-        box=box.SIMPLE_HEAD,
-        padding=(0, 1, 0, 0),
-        pad_edge=False,
-        # Title and caption are folded to the table's width.
-        min_width=max(len(title), min(_READABLE, max(map(len, caption.plain.splitlines())))),
-    )
+    readable = min(_READABLE, max(map(len, caption.plain.splitlines())))
+    table = empty_table(title, caption, min_width=max(len(title), readable))
     table.add_column("", overflow="fold")
     for header in headers:
         table.add_column(header, justify="right", overflow="fold")

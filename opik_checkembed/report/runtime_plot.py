@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich import box
 from rich.table import Table
 from rich.text import Text
 
 from opik_checkembed.benchmarks.runtime import Cell
 from opik_checkembed.errors import ConfigurationError
+from opik_checkembed.report.table import empty_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,17 +34,12 @@ def runtime_table(cells: Sequence[Cell]) -> Table:
     caption = "Seconds without loading, medians. x floor: ours against the bare forward pass over the distinct inputs."
     models = ", ".join(f"{method}: {model}" for method, model in dict.fromkeys((c.method, c.model) for c in cells))
     notes = dict.fromkeys(f"{cell.method}, {cell.tokens} tokens: {cell.note}" for cell in cells if cell.note)
-    table = Table(
-        title=Text("Runtime", style="bold"),
-        title_justify="left",
-        caption=Text("\n".join([caption, f"Models: {models}.", *notes]), style="dim"),
-        caption_justify="left",
-        box=box.SIMPLE_HEAD,
-        padding=(0, 1, 0, 0),
-        pad_edge=False,
-    )
+    table = empty_table("Runtime", Text("\n".join([caption, f"Models: {models}.", *notes]), style="dim"))
     for header in ("method", "tokens", "k", "ours", "x floor", "selfcheckgpt", "speed-up", "difference", "load"):
-        table.add_column(header, justify="left" if header == "method" else "right", no_wrap=header == "method")
+        # Where it is narrow, names are broken; a figure never is.
+        table.add_column(
+            header, justify="left" if header == "method" else "right", no_wrap=header != "method", overflow="fold"
+        )
     for cell in cells:
         loads = f"{cell.ours_load_s:.1f}"
         if cell.reference_load_s is not None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from rich import box
 from rich.table import Table
 from rich.text import Text
 
 from opik_checkembed.benchmarks.selfconsistency import HEADERS, SelfConsistencyResult
 from opik_checkembed.benchmarks.table import RANDOM
 from opik_checkembed.functional.ranking import Estimate
+from opik_checkembed.report.table import empty_table
 
 
 def selfconsistency_table(result: SelfConsistencyResult) -> Table:
@@ -21,17 +21,7 @@ def selfconsistency_table(result: SelfConsistencyResult) -> Table:
         For `rich.console.Console().print`.
     """
     heading = "Wrong answers found (x100, higher is better)"
-    table = Table(
-        title=Text(heading, style="bold"),
-        title_justify="left",
-        caption=_caption(result),
-        caption_justify="left",
-        caption_style="",
-        box=box.SIMPLE_HEAD,
-        padding=(0, 1, 0, 0),
-        pad_edge=False,
-        min_width=len(heading),
-    )
+    table = empty_table(heading, _caption(result), min_width=len(heading))
     table.add_column("method", overflow="fold")
     for header in ("k", "scored", *HEADERS.values()):
         table.add_column(header, justify="right", no_wrap=True)

@@ -67,7 +67,7 @@ def results_table(
     rows = sorted(zip(results.items, fields, strict=True), key=lambda row: _rank(row[0].score(first), way))[:limit]
 
     columns = [
-        _Column("id", [Text(_tail(_clean(item.id))) for item, _ in rows]),
+        _Column("id", [Text(_tail(clean(item.id))) for item, _ in rows]),
         _Column("asked", [_asked(one, text_field) for _, one in rows]),
     ]
     for name in names:
@@ -84,17 +84,11 @@ def results_table(
         columns.append(_Column("cost", [Text(dollars(item.cost_usd)) for item, _ in rows], numbers=True))
 
     caption = _caption(results, [item for item, _ in rows])
-    table = Table(
-        title=None if title is None else Text(_clean(title), style="bold"),
-        title_justify="left",
-        caption=caption,
-        caption_justify="left",
-        caption_style="",
-        box=box.SIMPLE_HEAD,
-        padding=(0, 1 if len(columns) < _MANY else 0, 0, 0),
-        pad_edge=False,
-        # The caption is folded to the table's width: a small table is not to make a column of it.
+    table = empty_table(
+        None if title is None else clean(title),
+        caption,
         min_width=min(_CAPTION, max(line.cell_len for line in caption.split())),
+        gap=1 if len(columns) < _MANY else 0,
     )
     for column in columns:
         # Too narrow a terminal folds, the questions first, and cuts nothing.
@@ -102,6 +96,28 @@ def results_table(
     for cells in zip(*(column.cells for column in columns), strict=True):
         table.add_row(*cells)
     return table
+
+
+def empty_table(title: str | None, caption: Text | None = None, *, min_width: int | None = None, gap: int = 1) -> Table:
+    """A table without columns yet, as all of this package look: a rule below the headers, and no frame.
+
+    Args:
+        title: Above it, in bold.
+        caption: Below it.
+        min_width: Characters it is wide at least. Title and caption are folded to the table's width, and a narrow table
+            is not to make a column of them.
+        gap: Characters between columns.
+    """
+    return Table(
+        title=None if title is None else Text(title, style="bold"),
+        title_justify="left",
+        caption=caption,
+        caption_justify="left",
+        box=box.SIMPLE_HEAD,
+        padding=(0, gap, 0, 0),
+        pad_edge=False,
+        min_width=min_width,
+    )
 
 
 @dataclass(frozen=True)
@@ -184,7 +200,7 @@ def dollars(value: float | None) -> str:
 def _asked(fields: Mapping[str, Any], text_field: str | None) -> Text:
     name = text_field or next((n for n in (*INPUT_FIELDS, "messages") if fields.get(n) is not None), None)
     asked = None if name is None else fields.get(name)
-    return _number(None) if asked is None else Text(_shortened(_clean(text_in(asked))))
+    return _number(None) if asked is None else Text(_shortened(clean(text_in(asked))))
 
 
 def text_in(value: Any) -> str:
@@ -197,7 +213,7 @@ def text_in(value: Any) -> str:
     return str(value)
 
 
-def _clean(text: str) -> str:
+def clean(text: str) -> str:
     """One line that a terminal shows and does not obey; the joiner of emoji stays."""
     return "".join(c if c.isprintable() or c == "\u200d" else "\ufffd" for c in " ".join(text.split()))
 
@@ -214,7 +230,7 @@ def _tail(text: str) -> str:
 def _header(name: str) -> Text:
     """A header that breaks before an underscore or at a space, where it would be wider than the numbers need."""
     lines = [""]
-    for piece in re.split("(?=_)|(?<= )", _clean(name)):
+    for piece in re.split("(?=_)|(?<= )", clean(name)):
         if lines[-1] and len(lines[-1] + piece.rstrip()) > _HEADER:
             lines.append("")
         lines[-1] += piece
@@ -230,7 +246,7 @@ def _caption(results: LocalResults, shown: Sequence[ItemResult]) -> Text:
     for name, summary in results.summary().items():
         mean = "no mean" if summary.mean is None else f"mean {_number(summary.mean)}"
         way = {True: ", higher is better", False: ", lower is better", None: ""}[summary.higher_is_better]
-        lines.append(f"{_clean(name)}: {mean}, {summary.scored} scored, {summary.failed} failed{way}")
+        lines.append(f"{clean(name)}: {mean}, {summary.scored} scored, {summary.failed} failed{way}")
     if any(verdict.identical for item in shown for score in item.scores if (verdict := _verdict(score))):
         lines.append("same: all samples are identical; a sure answer, or a provider's cache")
     if len(shown) < len(results.items):
@@ -248,8 +264,8 @@ def _failures(shown: Sequence[ItemResult]) -> dict[str, list[str]]:
         reasons: dict[str, list[str]] = {}
         for score in item.scores:
             if score.failed:
-                reasons.setdefault(_clean(score.reason or "no reason was given"), []).append(_clean(score.name))
+                reasons.setdefault(clean(score.reason or "no reason was given"), []).append(clean(score.name))
         for reason, names in reasons.items():
             whose = "failed" if len(names) == len(item.scores) else f"{', '.join(names)} failed"
-            found.setdefault(f"{whose}: {reason}", []).append(_tail(_clean(item.id)))
+            found.setdefault(f"{whose}: {reason}", []).append(_tail(clean(item.id)))
     return found

@@ -124,6 +124,8 @@ def test_what_is_scored_before_a_run_breaks_off_is_kept(tmp_path: Path) -> None:
         ({"fuse": ["ngram+nli"]}, "'ngram+nli' is not of the form NAME=PART+PART"),
         ({"fuse": ["one=ngram"]}, "is not of the form NAME=PART"),
         ({"fuse": [" =ngram+nli"]}, "is not of the form NAME=PART"),
+        ({"fuse": ["one=ngram:n=2+prompt:judge_parameters.api_key=sk-x"]}, "'ngram' stands for several rows"),
+        ({"fuse": ["one=prompt,api_key=sk-x+ngram"]}, "as a method: 'prompt' with its options is not of the form"),
         ({"fuse": ["one=ngram+"]}, "is not of the form NAME=PART"),
         (
             {"fuse": [f"one={MAXIMUM}+ngram:n=2"]},

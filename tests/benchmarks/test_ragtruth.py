@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +63,7 @@ class Fixed:
     name: str = "fixed"
     model: str | None = "tiny"
     key: str | None = "fixed"
+    identity: Mapping[str, Any] = field(default_factory=dict)
     statistics: Sequence[Statistic] = (Statistic("worst claim", "threshold"),)
     asked: list[str] = field(default_factory=list)
 
@@ -169,6 +170,46 @@ def test_sizes_below_one_are_refused(options: dict[str, Any], said: str) -> None
 def test_two_signals_of_one_name_are_refused() -> None:
     with pytest.raises(ConfigurationError, match=r"the signal 'fixed \(tiny\)' stands twice"):
         run(Fixed(GIVEN), Fixed(GIVEN))
+
+
+def test_two_models_of_one_name_are_two_rows(tmp_path: Path) -> None:
+    better = {**GIVEN, "e": 0.95}
+    one = Fixed(GIVEN, key="a", identity={"model": "/a/tiny"})
+    other = Fixed(better, key="b", identity={"model": "/b/tiny"})
+    path = tmp_path / "table.json"
+    run(one).to_json(path)
+    both = RAGTruthResult.from_json(path).merged(run(other))
+    both.to_json(path)
+    assert RAGTruthResult.from_json(path) == both
+
+    def found(result: RAGTruthResult) -> list[tuple[Any, float | None]]:
+        return [(row.identity, values(row)["auroc"]) for row in result.rows if row.title == "fixed, worst claim (tiny)"]
+
+    assert found(both) == [({"model": "/a/tiny"}, pytest.approx(100 * 6 / 9)), ({"model": "/b/tiny"}, 100.0)]
+    # They may stand beside each other from the first, and the same one again takes its own place.
+    assert found(run(one, other)) == found(both)
+    again = both.merged(run(Fixed(better, identity={"model": "/a/tiny"})))
+    assert found(again) == [({"model": "/a/tiny"}, 100.0), ({"model": "/b/tiny"}, 100.0)]
+    assert [row.key for row in again.rows] == [row.key for row in both.rows]
+
+
+def test_a_row_that_does_not_say_what_it_is_of_gives_way(tmp_path: Path) -> None:
+    path = tmp_path / "table.json"
+    run(Fixed(GIVEN), WordingSignal()).to_json(path)
+    told = json.loads(path.read_text())
+    path.write_text(
+        json.dumps({**told, "rows": [{k: v for k, v in r.items() if k != "identity"} for r in told["rows"]]})
+    )
+    older = RAGTruthResult.from_json(path)
+    assert {row.identity for row in older.rows} == {None}
+    newer = run(Fixed(GIVEN, identity={"model": "/a/tiny"}))
+    merged = older.merged(newer)
+    assert [row.title for row in merged.rows] == [row.title for row in older.rows]
+    assert merged.row("fixed, worst claim", "tiny").identity == {"model": "/a/tiny"}
+    # Of the other signal nothing newer is known.
+    assert merged.row("absolute wording, any").identity is None
+    with pytest.raises(ConfigurationError, match="results over other data cannot be merged"):
+        merged.merged(replace(newer, fingerprint="other"))
 
 
 # --- scores that are kept -----------------------------------------------------------------------------------
@@ -352,6 +393,8 @@ def test_two_models_of_one_name_are_told_apart_by_their_whole_name(
     assert (a.model, b.model, here.model) == ("deberta",) * 3
     assert a.key != b.key
     assert a.key == here.key
+    assert a.identity["model"] == str(tmp_path / "a/deberta")
+    assert (a.identity == here.identity, a.identity == b.identity) == (True, False)
     assert signal_of("nli:nli_model=x/deberta").key != signal_of("nli:nli_model=y/deberta").key
 
 
@@ -393,8 +436,10 @@ def test_kept_scores_hold_no_secret_and_are_found_with_another_key_and_store(tmp
         second = again("sk-other", "two")
         assert server.chat_requests == asked
     assert (first.responses, first.accuracy) == (second.responses, second.accuracy)
-    assert "sk-" not in path.read_text()
-    assert str(tmp_path) not in path.read_text()
+    assert json.loads(json.dumps(first.identity)) == second.identity
+    for text in (path.read_text(), json.dumps(first.to_dict())):
+        assert "sk-" not in text
+        assert str(tmp_path) not in text
 
 
 @pytest.mark.parametrize(

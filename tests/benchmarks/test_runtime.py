@@ -109,6 +109,13 @@ def test_what_draws_questions_of_its_own_is_timed_and_not_compared(small: Worklo
     assert cell.speedup is not None
 
 
+def test_texts_that_nothing_is_asked_about_are_timed_and_that_is_said(small: Workload) -> None:
+    (cell,) = runtime([Counted([], [])], [small], rounds=1)
+
+    assert (cell.difference, cell.note) == (None, "no sentence of this text got a score, so none are compared")
+    assert cell.speedup is not None
+
+
 def test_a_method_without_a_reference_has_no_speedup(small: Workload) -> None:
     (cell,) = runtime([Counted([0.5], None)], [small], rounds=1)
 

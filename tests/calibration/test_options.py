@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import ast
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +14,7 @@ from opik_checkembed import (
     SelfCheckMQAGMetric,
     SelfCheckNgramMetric,
     SelfCheckNLIMetric,
+    calibration,
 )
 from opik_checkembed.calibration import options_of
 from opik_checkembed.calibration.model import Options
@@ -65,6 +68,26 @@ class Secretive:
 
 def test_dicts_and_what_is_not_shown_are_left_out() -> None:
     assert options_of(Secretive({"api_key": "secret"}, 1, ("a", "b"))) == {"words": ["a", "b"]}
+
+
+class Connected:
+    """Asks a service of its own, and keeps all that it is told."""
+
+    def __init__(self, api_key: str, search_url: str, passes: int, rules: list[object]) -> None:
+        self.api_key, self.search_url, self.passes, self.rules = api_key, search_url, passes, rules
+
+
+def test_credentials_and_addresses_are_left_out_at_every_depth() -> None:
+    metric = Connected("secret", "http://me:secret@host", 3, ["a", {"token": "secret", "weight": 2}])
+    assert options_of(metric) == {"passes": 3, "rules": ["a", {"weight": 2}]}
+
+
+def test_calibration_imports_no_metric() -> None:
+    modules = sorted(Path(calibration.__file__).parent.glob("*.py"))
+    assert modules
+    for module in modules:
+        imports = [one for one in ast.walk(ast.parse(module.read_text("utf-8"))) if isinstance(one, ast.ImportFrom)]
+        assert not [one.module for one in imports if str(one.module).startswith("opik_checkembed.metrics")], module
 
 
 def item(**options: Any) -> ItemResult:

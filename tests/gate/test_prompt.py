@@ -51,11 +51,25 @@ def test_json_says_messages_model_and_parameters(tmp_path: Path) -> None:
             {"messages": list(ASK), "parameters": {"api_base": "http://evil"}},
             "where or with which key to ask: api_base",
         ),
+        (
+            {"messages": list(ASK), "parameters": {"max_tokens": 5, "extra_body": {"a": [{"auth_token": "hidden"}]}}},
+            "where or with which key to ask: extra_body$",
+        ),
+        (
+            '{"messages": [{"role": "user", "content": "Why?"}], "parameters": {"top_p": NaN}}',
+            "the parameters of .*prompt.json cannot be sent as JSON",
+        ),
     ],
 )
 def test_other_json_is_refused(tmp_path: Path, data: Any, said: str) -> None:
     with pytest.raises(ConfigurationError, match=said):
         Prompt.from_file(written(tmp_path / "prompt.json", data))
+
+
+def test_what_a_schema_calls_a_property_is_no_secret() -> None:
+    schema = {"type": "object", "properties": {"token": {"type": "string"}}, "required": ["token"]}
+    parameters = {"response_format": {"type": "json_schema", "json_schema": {"name": "x", "schema": schema}}}
+    assert Prompt.from_dict({"messages": list(ASK), "parameters": parameters}).parameters == parameters
 
 
 def test_a_missing_empty_or_unreadable_file_is_refused(tmp_path: Path) -> None:

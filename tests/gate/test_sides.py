@@ -401,6 +401,40 @@ def test_metrics_that_cannot_be_made_are_refused(
         load_side(prompt_file(tmp_path), made)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "source_nlli:judge=openai/j,judge_parameters.api_key=sk-secret",
+        "source_nlli:judge_parameters.api_key=sk-secret,judge_parameters.api_base=http://h:8000/v1",
+        "source_nli,judge_parameters.api_key=sk-secret",
+        "api_key=sk-secret",
+        "{file}:metrics,api_key=sk-secret",
+    ],
+)
+def test_a_misspelt_metric_does_not_show_its_options(server: FakeOpenAI, data: Path, tmp_path: Path, text: str) -> None:
+    (tmp_path / "mets.py").write_text("metrics = []\n", "utf-8")
+    with (
+        (made := running(server, data, tmp_path, text.format(file=tmp_path / "mets.py"))).store,
+        pytest.raises(ConfigurationError, match="with its options cannot be read: metrics are checkembed") as caught,
+    ):
+        load_side(prompt_file(tmp_path), made)
+    assert "secret" not in str(caught.value)
+
+
+def test_metrics_may_lie_in_a_folder_with_an_equals_sign(server: FakeOpenAI, data: Path, tmp_path: Path) -> None:
+    (tmp_path / "run=1").mkdir()
+    (tmp_path / "run=1" / "mets.py").write_text("metrics = 3\n", "utf-8")
+    with (
+        (made := running(server, data, tmp_path, f"{tmp_path / 'run=1' / 'mets.py'}:metrics")).store,
+        pytest.raises(ConfigurationError, match="must hold Opik metrics, not 3"),
+    ):
+        load_side(prompt_file(tmp_path), made)
+
+
+def test_what_a_side_needs_does_not_show_its_parameters(idle: Running) -> None:
+    assert "api_key" not in repr(replace(idle, parameters={"api_key": "sk-secret"}))
+
+
 def test_json_that_nests_too_deep_is_refused(tmp_path: Path, idle: Running) -> None:
     (tmp_path / "deep.json").write_text("[" * 200_000, "utf-8")
     with pytest.raises(ConfigurationError, match="neither results nor a prompt"):

@@ -71,6 +71,25 @@ def test_one_kind_of_task_and_no_marks_need_one_table() -> None:
     assert [line.strip() for line in text.splitlines() if "(x100)" in line] == ["All responses (x100)"]
 
 
+def test_rows_of_one_title_say_what_they_differ_in() -> None:
+    settings = {"first": "source", "window_tokens": 128}
+    text = shown(
+        row("nli", FOUND, "QA", model="tiny", identity={"model": "/a/tiny", **settings}, notes=("as it is",)),
+        row("nli", MARKED, "QA", model="tiny", identity={"model": "/b/tiny", **settings}),
+        row("nli", FOUND, "QA", model="other", identity={"model": "/a/other", **settings}),
+    )
+    names = [line.strip().split("  ")[0] for line in text.splitlines() if line.strip().startswith("nli")]
+    assert names == [
+        *("nli (tiny) [model=/a/tiny]", "nli (tiny) [model=/b/tiny]", "nli (other)"),
+        "nli (tiny) [model=/b/tiny]",
+        "nli (tiny) [model=/a/tiny]: as it is",
+    ]
+    wide, narrow = ({"model": "/a/tiny", **settings, "window_tokens": tokens} for tokens in (128, 64))
+    text = shown(row("nli", FOUND, identity=wide), row("nli", FOUND, identity=narrow))
+    assert "nli [window_tokens=128]" in text
+    assert "nli [window_tokens=64]" in text
+
+
 def test_what_was_not_scored_is_said() -> None:
     text = shown(
         row("nli", FOUND, responses=7, failures={"a": "too\nlong", "b": "x"}, notes=("1 are scored without some",))

@@ -21,8 +21,8 @@ CELLS = [
 ]
 
 
-def printed(cells: list[Cell]) -> str:
-    console = Console(file=StringIO(), width=140)
+def printed(cells: list[Cell], width: int = 140) -> str:
+    console = Console(file=StringIO(), width=width)
     console.print(runtime_table(cells))
     file = console.file
     assert isinstance(file, StringIO)
@@ -38,6 +38,14 @@ def test_the_table_holds_each_side_and_what_was_left_out() -> None:
     assert "0.3 / 1.2" in text
     assert "NLI, 1000 tokens: left out" in text
     assert "400.0 x" in text
+
+
+def test_no_figure_is_cut_short_where_a_log_is_narrow() -> None:
+    text = printed([replace(CELL, method="SelfCheck n-gram (n=1, max), splitting apart")], width=80)
+
+    assert "…" not in text
+    for figure in ("200", "0.500", "1.04", "2.0", "4.0 x", "2e-07", "0.3 / 1.2"):
+        assert figure in text
 
 
 def test_a_panel_for_each_thing_that_varies_on_logarithmic_axes() -> None:
