@@ -12,11 +12,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import accumulate, chain, count, pairwise, product
 from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import NDArray
 
 from opik_checkembed.functional.shared_words import nearest_by_words
 from opik_checkembed.functional.specifics import Kind, Specific, specifics, words_of
@@ -28,6 +32,9 @@ _LONGEST_INDEXED = 8
 
 _RIVALS = 64
 """So many specifics of one kind in one sentence are compared with what they may stand in place of."""
+
+_PAIRS = 1_000_000
+"""So many specifics and what may stand in their place are compared at once."""
 
 FLOOR = 0.05
 """A specific that no sample holds counts as this much support in the geometric mean, which it would else make zero."""
@@ -189,9 +196,9 @@ class TextFacts:
         return frozenset(words_of(" ".join(pieces)).split())
 
     @cached_property
-    def by_sentence(self) -> Mapping[tuple[int, int], Mapping[_Sort, Sequence[_Told]]]:
-        """The specifics of each of its sentences, by what can stand in whose place."""
-        found: dict[tuple[int, int], dict[_Sort, list[_Told]]] = {}
+    def by_sentence(self) -> Mapping[tuple[int, int], Mapping[_Sort, Sequence[int]]]:
+        """Which of its specifics each of its sentences holds, by what can stand in whose place."""
+        found: dict[tuple[int, int], dict[_Sort, list[int]]] = {}
         at = 0
         for span in self.sentences:
             while at < len(self.specifics) and self.specifics[at].start < span[0]:
@@ -201,7 +208,7 @@ class TextFacts:
                 alike = told.setdefault(_sort(self.specifics[at]), [])
                 # Of a longer list none stands in another's place more than the rest.
                 if len(alike) < _RIVALS:
-                    alike.append(_told(self.specifics[at], self.text))
+                    alike.append(at)
                 at += 1
         return found
 
@@ -219,6 +226,7 @@ class _Index:
 
     def __init__(self, texts: Sequence[TextFacts]) -> None:
         self.texts = texts
+        self._every = (1 << len(texts)) - 1
         self.stated = _masks([text.states for text in texts])
         self.loose = _masks([text.loose for text in texts])
         self.words = _masks([frozenset(text.words.split()) for text in texts])
@@ -228,6 +236,8 @@ class _Index:
         mask = 0
         for key in needs:
             mask |= self.stated.get(key, 0)
+        # Only the texts that do not state it are read for its words.
+        for key in needs if mask != self._every else ():
             kind, _, words = key.partition(":")
             if kind == "w" and " " not in words:
                 # A name of one word may be somebody else's within a longer name.
@@ -240,7 +250,7 @@ class _Index:
         return _bits(mask)
 
     def _all(self, masks: Mapping[str, int], keys: Iterable[str]) -> int:
-        mask = (1 << len(self.texts)) - 1
+        mask = self._every
         for key in keys:
             mask &= masks.get(key, 0)
         return mask
@@ -323,10 +333,10 @@ def fact_recurrence(
     holding = {needs: index.holders(needs) for needs in {needs for facts in found for _, needs in facts}}
     held = [[holding[needs] for _, needs in facts] for facts in found]
     nearest = _nearest(output, samples, [any(len(h) < len(samples) for h in of) for of in held])
+    instead = _instead(output, samples, found, held, nearest, asked)
     results = []
-    for at, (facts, holders) in enumerate(zip(found, held, strict=True)):
-        rivals = _Rivals(samples, nearest[at], frozenset().union(asked, *(fact.states for fact, _ in facts)))
-        supports = [
+    for facts, holders, spans, already in zip(found, held, nearest, known, strict=True):
+        supports = tuple(
             FactSupport(
                 one.start,
                 one.end,
@@ -334,27 +344,13 @@ def fact_recurrence(
                 one.kind,
                 len(of) / len(samples),
                 tuple(of),
-                _instead(one, output.text, rivals, set(of)),
+                next(instead),
                 _with_year(one, needs, index),
             )
             for (one, needs), of in zip(facts, holders, strict=True)
-        ]
-        lacking = (
-            tuple(
-                1 - sum(sample in fact.samples for fact in supports) / len(supports) for sample in range(len(samples))
-            )
-            if supports
-            else ()
         )
-        results.append(
-            SentenceFacts(
-                tuple(supports),
-                _score(supports, len(samples), combine, floor),
-                lacking,
-                tuple(nearest[at]),
-                known[at],
-            )
-        )
+        score = _score(supports, len(samples), combine, floor)
+        results.append(SentenceFacts(supports, score, _lacking(supports, len(samples)), tuple(spans), already))
     return results
 
 
@@ -365,6 +361,17 @@ def _score(supports: Sequence[FactSupport], samples: int, combine: Combine, floo
         return 1 - min(fact.support for fact in supports)
     shares = [fact.support for fact in supports] + [fact.year / samples for fact in supports if fact.year is not None]
     return 1 - math.exp(math.fsum(math.log(max(share, floor)) for share in shares) / len(shares))
+
+
+def _lacking(supports: Sequence[FactSupport], samples: int) -> tuple[float, ...]:
+    """For each sample the share of these specifics that it lacks."""
+    if not supports:
+        return ()
+    held = [0] * samples
+    for fact in supports:
+        for sample in fact.samples:
+            held[sample] += 1
+    return tuple(1 - count / len(supports) for count in held)
 
 
 _Needed = tuple[Specific, frozenset[str]]
@@ -422,24 +429,6 @@ def _nearest(
     return found
 
 
-class _Told(NamedTuple):
-    """A specific of a sample with what tells which of them stands in another's place."""
-
-    specific: Specific
-    before: frozenset[str]
-    after: frozenset[str]
-
-    def fits(self, other: _Told) -> int:
-        """How many of the words around the two are the same; those before count twice."""
-        return 2 * len(self.before & other.before) + len(self.after & other.after)
-
-
-def _told(one: Specific, text: str) -> _Told:
-    before = _TOKEN.findall(text[max(0, one.start - 40) : one.start].casefold())
-    after = _TOKEN.findall(text[one.end : one.end + 30].casefold())
-    return _Told(one, frozenset(before[-3:]), frozenset(after[:2]))
-
-
 _Sort = tuple[Kind, frozenset[str]]
 
 
@@ -456,48 +445,144 @@ def _shape(needs: frozenset[str]) -> frozenset[str]:
 _FIGURES = re.compile(r"\d+(?:\.\d+)?")
 
 
-class _Rivals:
-    """What the samples say in a sentence's place, by its sort, but for what the sentence says itself."""
+class _Rivals(NamedTuple):
+    """What the samples have of one sort in their sentences that are nearest to one of the judged text.
 
-    def __init__(
-        self, samples: Sequence[TextFacts], nearest: Sequence[tuple[int, int] | None], stated: frozenset[str]
-    ) -> None:
-        self._places = [
-            (at, sample.by_sentence[span])
-            for at, (sample, span) in enumerate(zip(samples, nearest, strict=True))
-            if span is not None
-        ]
-        self._stated = stated
-        self._found: dict[_Sort, list[tuple[int, list[_Told]]]] = {}
+    Attributes:
+        places: Which of the specifics of all samples, sample after sample.
+        samples: The samples that have any.
+        sizes: How many each of these has.
+    """
 
-    def of(self, sort: _Sort) -> Sequence[tuple[int, Sequence[_Told]]]:
-        """The samples that have any, with theirs."""
-        if sort not in self._found:
-            told = [
-                (at, [one for one in sentence[sort] if one.specific.needs.isdisjoint(self._stated)])
-                for at, sentence in self._places
-                if sort in sentence
-            ]
-            self._found[sort] = [(at, rivals) for at, rivals in told if rivals]
-        return self._found[sort]
+    places: Sequence[int]
+    samples: Sequence[int]
+    sizes: Sequence[int]
 
 
-def _instead(one: Specific, text: str, rivals: _Rivals, holders: set[int]) -> tuple[tuple[str, int], ...]:
-    """What the samples that lack a specific have in its place: of the same sort, in their nearest sentence."""
-    counts: Counter[frozenset[str]] = Counter()
-    shown: dict[frozenset[str], str] = {}
-    own: _Told | None = None
-    for at, there in rivals.of(_sort(one)):
-        if at in holders:
-            continue
-        if len(there) == 1:
-            best = there[0].specific
-        else:
-            own = own or _told(one, text)
-            best = max(there, key=own.fits).specific
-        counts[best.needs] += 1
-        shown.setdefault(best.needs, best.text)
-    return tuple((_line(shown[key]), count) for key, count in counts.most_common(5))
+_NO_RIVALS = _Rivals((), (), ())
+
+
+def _instead(
+    output: TextFacts,
+    samples: Sequence[TextFacts],
+    found: Sequence[Sequence[_Needed]],
+    held: Sequence[Sequence[Sequence[int]]],
+    nearest: Sequence[Sequence[tuple[int, int] | None]],
+    asked: frozenset[str],
+) -> Iterator[tuple[tuple[str, int], ...]]:
+    """For each specific what the samples that lack it have in its place: of the same sort, in their nearest sentence.
+
+    What the sentence or the question says itself is no alternative.
+    """
+    alternatives = _Alternatives(output, [one for facts in found for one, _ in facts], samples)
+    rivals: list[_Rivals] = []
+    for facts, holders, spans in zip(found, held, nearest, strict=True):
+        stated = asked.union(*(one.states for one, _ in facts))
+        by_sort: dict[_Sort, _Rivals] = {}
+        for (one, _), of in zip(facts, holders, strict=True):
+            if len(of) == len(samples):
+                rivals.append(_NO_RIVALS)
+                continue
+            sort = _sort(one)
+            if sort not in by_sort:
+                by_sort[sort] = alternatives.rivals(sort, spans, stated)
+            rivals.append(by_sort[sort])
+    lacking = np.ones((len(rivals), len(samples)), dtype=np.bool_)
+    for row, of in zip(lacking, chain.from_iterable(held), strict=True):
+        row[of] = False
+    return alternatives.counted(rivals, lacking)
+
+
+class _Alternatives:
+    """What the samples have in the place of the judged text's specifics; many are compared at once."""
+
+    def __init__(self, output: TextFacts, ours: Sequence[Specific], samples: Sequence[TextFacts]) -> None:
+        self._samples = samples
+        self._theirs = [one for sample in samples for one in sample.specifics]
+        self._firsts = list(accumulate((len(sample.specifics) for sample in samples), initial=0))[:-1]
+        numbers: dict[str, int] = defaultdict(count(1).__next__)
+        self._around_ours = _words_around([(output.text, ours)], numbers)
+        self._around_theirs = _words_around([(sample.text, sample.specifics) for sample in samples], numbers)
+
+    def rivals(self, sort: _Sort, spans: Sequence[tuple[int, int] | None], stated: frozenset[str]) -> _Rivals:
+        """What is of this sort in these sentences, one of each sample, and says something that is not stated."""
+        found, having, sizes = [], [], []
+        for at, (first, sample, span) in enumerate(zip(self._firsts, self._samples, spans, strict=True)):
+            there = None if span is None else sample.by_sentence[span].get(sort)
+            if there is None:
+                continue
+            places = [first + one for one in there if sample.specifics[one].needs.isdisjoint(stated)]
+            if places:
+                found += places
+                having.append(at)
+                sizes.append(len(places))
+        return _Rivals(found, having, sizes)
+
+    def counted(self, rivals: Sequence[_Rivals], lacking: NDArray[np.bool_]) -> Iterator[tuple[tuple[str, int], ...]]:
+        """For each of our specifics what the samples that lack it have in its place, the most frequent first.
+
+        Args:
+            rivals: What may stand in the place of each.
+            lacking: Which samples lack it; shape (specifics, samples).
+        """
+        step = max(1, _PAIRS // (_RIVALS * len(self._samples)))
+        for first in range(0, len(rivals), step):
+            batch = rivals[first : first + step]
+            rows = np.repeat(np.arange(len(batch)), [len(one.samples) for one in batch])
+            counts = lacking[first + rows, _flat(one.samples for one in batch)]
+            best = self._best(first, batch)[counts].tolist()
+            bounds = accumulate(np.bincount(rows[counts], minlength=len(batch)).tolist(), initial=0)
+            for start, end in pairwise(bounds):
+                yield _most_frequent([self._theirs[place] for place in best[start:end]])
+
+    def _best(self, first: int, batch: Sequence[_Rivals]) -> NDArray[np.intp]:
+        """Of each sample's rivals the one that shares most of the words around it with ours, the first of equals."""
+        places, sizes = _flat(one.places for one in batch), _flat(one.sizes for one in batch)
+        ours = np.repeat(np.arange(first, first + len(batch)), [len(one.places) for one in batch])
+        starts = sizes.cumsum() - sizes
+        later = np.arange(len(places)) - np.repeat(starts, sizes)
+        shared = _shared(self._around_ours[:, ours], self._around_theirs[:, places])
+        # One number for both: less than one word for the place among equals, which is below `_RIVALS`.
+        best = np.maximum.reduceat(shared * _RIVALS - later, starts)
+        chosen: NDArray[np.intp] = places[starts + -best % _RIVALS]
+        return chosen
+
+
+_BEFORE, _AFTER = 3, 2
+"""So many words around a specific tell in whose place it stands."""
+
+
+def _words_around(texts: Iterable[tuple[str, Sequence[Specific]]], numbers: Mapping[str, int]) -> NDArray[np.intp]:
+    """The words around specifics, as numbers from 1 and 0 for none; a column for each, those before first."""
+    columns = []
+    for text, told in texts:
+        for one in told:
+            before = _TOKEN.findall(text[max(0, one.start - 40) : one.start].casefold())[-_BEFORE:]
+            after = _TOKEN.findall(text[one.end : one.end + 30].casefold())[:_AFTER]
+            for words, size in ((before, _BEFORE), (after, _AFTER)):
+                found = [numbers[word] for word in dict.fromkeys(words)]
+                columns += [*found, *[0] * (size - len(found))]
+    return np.array(columns, dtype=np.intp).reshape(-1, _BEFORE + _AFTER).T
+
+
+def _shared(ours: NDArray[np.intp], theirs: NDArray[np.intp]) -> NDArray[np.intp]:
+    """How many of the words around are the same, pair by pair; those before count twice."""
+    same = np.zeros(ours.shape[1], dtype=np.intp)
+    for side, weight in ((slice(_BEFORE), 2), (slice(_BEFORE, None), 1)):
+        for mine, other in product(ours[side], theirs[side]):
+            same += weight * ((mine == other) & (mine > 0))
+    return same
+
+
+def _flat(lists: Iterable[Iterable[int]]) -> NDArray[np.intp]:
+    return np.fromiter(chain.from_iterable(lists), dtype=np.intp)
+
+
+def _most_frequent(told: Sequence[Specific]) -> tuple[tuple[str, int], ...]:
+    """The five that are said most, each as it is written first, with how often."""
+    counts = Counter(one.needs for one in told)
+    first = {one.needs: one.text for one in reversed(told)}
+    return tuple((_line(first[needs]), times) for needs, times in counts.most_common()[:5])
 
 
 def _line(text: str) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, count, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +46,7 @@ def nearest_by_words(sentences: Sequence[str], texts: Sequence[Sequence[str]]) -
     step = max(1, _CELLS // len(theirs))
     found: list[list[int | None]] = []
     for first in range(0, len(ours), step):
-        likeness = shared.likeness(ours[first : first + step])
+        likeness = shared.likeness(slice(first, first + step))
         best = [_best(likeness[:, start:end]) for start, end in bounds]
         found.extend([None if place < 0 else place for place in row] for row in zip(*best, strict=True))
     return found
@@ -67,30 +67,38 @@ def _words(text: str) -> dict[str, None]:
 
 
 class _SharedWords:
-    """Which sentences hold which word, and what a word weighs."""
+    """Which sentences hold which word, and what a word weighs. Words are numbers here, and sentences too."""
 
     def __init__(self, ours: Sequence[Iterable[str]], theirs: Sequence[Iterable[str]]) -> None:
-        counts = Counter(word for words in (*ours, *theirs) for word in words)
+        numbers: dict[str, int] = defaultdict(count().__next__)
+        self._ours = [[numbers[word] for word in words] for words in ours]
+        held = [[numbers[word] for word in words] for words in theirs]
+        words, sentences = _flat(held), np.repeat(np.arange(len(held)), list(map(len, held)))
+        # The sentences that hold the first word, then those that hold the second, and so on.
+        self._places = sentences[words.argsort(kind="stable")]
+        self._times = np.bincount(words, minlength=len(numbers))
+        self._starts = self._times.cumsum() - self._times
         total = len(ours) + len(theirs)
-        self.weights = {word: math.log((1 + total) / count) ** 2 for word, count in counts.items()}
-        places: dict[str, list[int]] = {}
-        for at, words in enumerate(theirs):
-            for word in words:
-                places.setdefault(word, []).append(at)
-        self.places = {word: np.array(at) for word, at in places.items() if len(at) <= _COMMON}
-        lengths = [math.sqrt(math.fsum(self.weights[word] for word in words)) or 1.0 for words in theirs]
-        self.lengths = np.array(lengths, dtype=np.float64)
+        weights = np.array([0.0, *(math.log((1 + total) / times) ** 2 for times in range(1, total + 1))])
+        self._weights = weights[self._times + np.bincount(_flat(self._ours), minlength=len(numbers))]
+        lengths = [math.sqrt(math.fsum(self._weights[words])) or 1.0 for words in held]
+        self._lengths = np.array(lengths, dtype=np.float64)
 
-    def likeness(self, ours: Sequence[Iterable[str]]) -> NDArray[np.float64]:
-        """Cosines but for our own lengths, which change no order; shape (ours, theirs)."""
-        size = len(self.lengths)
-        told = [(row * size, word) for row, words in enumerate(ours) for word in words if word in self.places]
-        cells = np.zeros(0, dtype=np.intp)
-        weights = np.zeros(0)
-        if told:
-            places = [self.places[word] for _, word in told]
-            times = [len(one) for one in places]
-            cells = np.concatenate(places) + np.repeat([first for first, _ in told], times)
-            weights = np.repeat([self.weights[word] for _, word in told], times)
-        sums = np.bincount(cells, weights, len(ours) * size)
-        return sums.reshape(len(ours), size) / self.lengths
+    def likeness(self, rows: slice) -> NDArray[np.float64]:
+        """Cosines of some of our sentences but for their own lengths, which change no order; shape (ours, theirs)."""
+        size = len(self._lengths)
+        ours = self._ours[rows]
+        words = _flat(ours)
+        firsts = np.repeat(np.arange(len(ours)) * size, list(map(len, ours)))
+        telling = self._times[words] <= _COMMON
+        words, firsts = words[telling], firsts[telling]
+        times = self._times[words]
+        # Each word stands for all its places, which lie one after the other.
+        within = np.arange(times.sum()) - np.repeat(times.cumsum() - times, times)
+        places = self._places[np.repeat(self._starts[words], times) + within]
+        sums = np.bincount(np.repeat(firsts, times) + places, np.repeat(self._weights[words], times), len(ours) * size)
+        return sums.reshape(len(ours), size) / self._lengths
+
+
+def _flat(lists: Iterable[Iterable[int]]) -> NDArray[np.intp]:
+    return np.fromiter(chain.from_iterable(lists), dtype=np.intp)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from opik_checkembed.functional import fact_recurrence as fact_recurrence_module
 from opik_checkembed.functional.fact_recurrence import TextFacts, fact_recurrence, text_facts
 from opik_checkembed.splitters import RuleSplitter
 
@@ -51,6 +52,54 @@ def test_what_the_samples_say_instead_is_of_the_same_kind_in_the_nearest_sentenc
     # The last sample's nearest sentence to "Lovelace died in 1852" is the one about her death.
     assert third.facts[1].instead == (("1850", 2), ("1851", 1))
     assert str(third.worst) == '"1852" in 1 of 4 samples; others say 1850 (2), 1851 (1)'
+
+
+@pytest.mark.parametrize(
+    ("sample", "instead"),
+    [
+        # "He moved from" and "to" stand around Paris too, and "from", "to" before Milan.
+        ("He moved from Paris to Milan.", ["Paris", "Milan"]),
+        ("To Milan he moved from Paris.", ["Paris", "Milan"]),
+        # As many of the words around are the same: then the first.
+        ("She knew Paris, Milan: he moved", ["Paris", "Paris"]),
+        # What the sentence says itself is no alternative.
+        ("He moved from Rome to Milan.", ["Milan"]),
+        # Nor is what is of another kind, or of another unit.
+        ("He moved from one to 12 km.", []),
+    ],
+)
+def test_the_words_around_tell_what_stands_in_whose_place(sample: str, instead: list[str]) -> None:
+    (found,) = fact_recurrence(facts("He moved from Oslo to Rome."), [facts(sample)])
+    assert [said for fact in found.facts for said, _ in fact.instead] == instead
+
+
+def test_of_words_that_stand_twice_one_counts() -> None:
+    sample = facts("He went to Paris and to the Milan")
+    (found,) = fact_recurrence(facts("to to to Oslo he went"), [sample])
+    # "to" before both, nothing else: of equals the first.
+    assert found.facts[0].instead == (("Paris", 1),)
+
+
+def test_the_most_frequent_alternatives_come_first_and_of_equals_the_one_said_first() -> None:
+    said = ["Rome", "Paris", "Bonn", "Paris", "Lima", "Kiel", "Ulm", "Ulm"]
+    (found,) = fact_recurrence(facts("He is in Oslo."), [facts(f"He is in {place}.") for place in said])
+    assert found.facts[0].instead == (("Paris", 2), ("Ulm", 2), ("Rome", 1), ("Bonn", 1), ("Lima", 1))
+
+
+def test_an_alternative_is_shown_as_it_is_written_first() -> None:
+    samples = [facts(f"It was on {day}.") for day in ("May 3,\n1820", "3 May 1820", "1820-05-03")]
+    (found,) = fact_recurrence(facts("It was on 4 May 1820."), samples)
+    assert found.facts[0].instead == (("May 3, 1820", 3),)
+
+
+def test_alternatives_do_not_depend_on_how_many_are_compared_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    output = facts(" ".join(f"In 18{year} she went from Oslo{year} to Rome{year}." for year in range(10, 40)))
+    samples = [facts(output.text.replace("Oslo", other).replace("18", "19")) for other in ("Bonn", "Kiel", "Oslo")]
+    whole = fact_recurrence(output, samples)
+
+    monkeypatch.setattr(fact_recurrence_module, "_PAIRS", 1)
+    assert fact_recurrence(output, samples) == whole
+    assert whole[5].facts[1].instead == (("Bonn15", 1), ("Kiel15", 1))
 
 
 def test_a_specific_that_no_sample_holds() -> None:
