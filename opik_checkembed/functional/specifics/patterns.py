@@ -10,8 +10,9 @@ import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
 
-from opik_checkembed.functional.quantities import CHINESE_NUMERAL, SPACES, words_for_numbers
-from opik_checkembed.functional.specific_words import (
+from opik_checkembed.functional.specifics.figures import SPACES
+from opik_checkembed.functional.specifics.numerals import CHINESE_NUMERAL, words_for_numbers
+from opik_checkembed.functional.specifics.vocabulary import (
     ABBREVIATIONS,
     HONORIFICS,
     LEADING_PARTICLES,

@@ -1,0 +1,163 @@
+"""Addresses, quotations and identifiers: what is written in one way only."""
+
+from __future__ import annotations
+
+import re
+
+from opik_checkembed.functional.specifics import patterns
+from opik_checkembed.functional.specifics.dates import month_of
+from opik_checkembed.functional.specifics.figures import suffix
+from opik_checkembed.functional.specifics.folding import folded, words_of
+from opik_checkembed.functional.specifics.readings import Reading, named, phone_reading, same, titled
+from opik_checkembed.functional.specifics.scan import Scan
+from opik_checkembed.functional.specifics.vocabulary import CURRENCIES, STARTERS, WEEKDAYS
+
+_DOMAINS = (".com", ".org", ".net", ".io", ".dev", ".edu", ".gov")
+
+
+def addresses(scan: Scan) -> None:
+    """URLs, e-mail addresses, and what stands between backticks."""
+    for pattern, hints, read in (
+        (patterns.URL, ("://", "www.", *_DOMAINS), _url),
+        (patterns.EMAIL, "@", _identifier),
+        (patterns.CODE, "`", _in_backticks),
+    ):
+        if any(hint in scan.left for hint in hints):
+            scan.each(pattern, read)
+
+
+def quotations(scan: Scan) -> None:
+    """What stands between quotation marks of any style."""
+    scan.at((mark.start() for mark in patterns.QUOTE_MARK.finditer(scan.left)), patterns.QUOTED, _quoted)
+
+
+def names_in_code(scan: Scan) -> None:
+    """snake_case and calls()."""
+    if "_" in scan.left or "()" in scan.left:
+        scan.each(patterns.SNAKE, _identifier)
+
+
+def versions_and_hashes(scan: Scan) -> None:
+    """Versions, hashes, and telephone numbers."""
+    scan.at_figures(patterns.VERSION, _version, before="vV")
+    if scan.beside_figures("abcdef", "abcdef"):
+        scan.each(patterns.HASH, _identifier)
+    scan.at_figures(patterns.PHONE, _phone, before="+(")
+
+
+def designations(scan: Scan, latin: bool) -> None:
+    """Names that end in figures: standards, models, rooms."""
+    mixed_case(scan)
+    scan.at(scan.before(scan.joints(), patterns.LONGEST_HEAD), patterns.DESIGNATION, _designation)
+    if latin:
+        scan.at(scan.capitals(), patterns.NUMBERED_NAME, _numbered_name)
+
+
+def mixed_case(scan: Scan) -> None:
+    """iPhone: up to three small letters before a capital."""
+    humps = [match.start() for match in patterns.HUMP.finditer(scan.left)]
+    scan.at((hump - back for hump in humps for back in (3, 2, 1) if hump >= back), patterns.MIXED, _mixed)
+
+
+def _url(scan: Scan, match: re.Match[str]) -> None:
+    url = match[0]
+    while url and (
+        url[-1] in ".,;:!?'*_" or (url[-1] in ")]" and url.count(url[-1]) > url.count("(" if url[-1] == ")" else "["))
+    ):
+        url = url[:-1]
+    plain = re.sub(r"^(?:https?://)?(?:www\.)?", "", url.casefold()).rstrip("/")
+    scan.take(match.start(), match.start() + len(url), "url", same(f"u:{plain}"))
+
+
+def _identifier(scan: Scan, match: re.Match[str]) -> None:
+    scan.take(match.start(), match.end(), "identifier", same(f"i:{_code_key(match[0])}"))
+
+
+def _in_backticks(scan: Scan, match: re.Match[str]) -> None:
+    code = match[1]
+    if code.strip().isdigit():
+        return  # a number, whatever its type face
+    reading = same(f"i:{_code_key(code)}")
+    if code.isalnum():
+        # The same word may stand without the marks.
+        word = frozenset({f"w:{words_of(code)}"})
+        reading = Reading(reading.needs | word, reading.states | word)
+    scan.take(match.start(1), match.end(1), "identifier", reading)
+
+
+def _quoted(scan: Scan, match: re.Match[str]) -> None:
+    group = match.lastindex
+    assert group is not None  # every kind of quotation has one
+    start, end = match.span(group)
+    inner = scan.left[start:end]
+    if not any(c.isalnum() for c in inner):
+        return
+    start += len(inner) - len(inner.lstrip())
+    end -= len(inner) - len(inner.rstrip())
+    kept = scan.text[start:end].rstrip(",.;")
+    scan.take(start, start + len(kept), "title", titled(words_of(kept)))
+    scan.hide(*match.span())
+
+
+def _version(scan: Scan, match: re.Match[str]) -> None:
+    text = match[0]
+    parts = text.split(".")
+    if scan.language != "en" and len(parts) > 2 and all(len(part) == 3 for part in parts[1:]):
+        return
+    scan.take(match.start(), match.end(), "identifier", same(f"i:{text.casefold().removeprefix('v')}"))
+
+
+def _phone(scan: Scan, match: re.Match[str]) -> None:
+    written = match[0].replace("(0)", "")
+    digits = "".join(c for c in written if c.isdigit())
+    groups = re.split(r"\D+", written.strip("+ ("))
+    grouped_figure = all(len(group) == 3 for group in groups[1:]) and written[0] not in "+0(" and "-" not in written
+    if len(digits) >= 7 and not grouped_figure:
+        scan.take(match.start(), match.end(), "identifier", phone_reading(digits, written[0] == "+"))
+
+
+def _designation(scan: Scan, match: re.Match[str]) -> None:
+    head = re.match(r"[^\W\d]+", match[0])
+    if head is not None and (month_of(head[0]) is not None or head[0].casefold() in STARTERS.get(scan.language, ())):
+        return
+    number = re.search(r"\d[\d.,]*$", match[0])
+    if (
+        number is not None
+        and " " in match[0]
+        and suffix(scan.left, match.end(), scan.language, money=False).unit is not None
+    ):
+        return
+    if (
+        head is not None
+        and " " in match[0]
+        and head[0].upper() in {"USD", "EUR", "GBP", "CHF", "JPY", "CNY", "AD", "BC", "GPA"}
+    ):
+        return
+    _identifier(scan, match)
+
+
+def _mixed(scan: Scan, match: re.Match[str]) -> None:
+    scan.take(match.start(), match.end(), "identifier", named(match[0], short=False))
+
+
+def _numbered_name(scan: Scan, match: re.Match[str]) -> None:
+    word, figure = match[1], match[2]
+    if word.casefold() in STARTERS.get(scan.language, ()) or month_of(word) is not None or word.casefold() in WEEKDAYS:
+        return
+    if (len(figure) == 4 and figure[0] in "12") or word.casefold() in CURRENCIES:
+        return
+    behind = suffix(scan.left, match.end(), scan.language, money=False)
+    if behind.unit is not None or behind.power:
+        return
+    before = scan.left[max(0, match.start() - 40) : match.start()]
+    leading = re.search(rf"(?:[{patterns.UPPER}][\w'’-]*[ ]){{1,3}}$", before)
+    start = match.start() if leading is None else match.start() - len(leading[0])
+    words = scan.left[start : match.end()].split()
+    while len(words) > 2 and words[0].casefold() in STARTERS.get(scan.language, ()):
+        start += len(words[0]) + 1
+        words = words[1:]
+    scan.take(start, match.end(), "name", named(scan.text[start : match.end()], short=False))
+
+
+def _code_key(text: str) -> str:
+    return re.sub(r"[\s()-]+", "", folded(text))

@@ -1,0 +1,174 @@
+"""Figures as they are written, and the multipliers and units behind them."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from decimal import Decimal, InvalidOperation
+from functools import lru_cache
+from typing import NamedTuple
+
+from opik_checkembed.functional.specifics.vocabulary import CURRENCIES, DECIMAL_COMMA, LONG_SCALE, SCALES, UNITS
+
+SPACES = " \u00a0\u2009\u202f"
+_IN_LATEX = {"{,}": ",", "\\,": "\u2009"}
+_SEPARATORS = str.maketrans(
+    {"٬": ",", "٫": ".", "\u202f": " ", "\u00a0": " ", "\u2009": " ", "’": "'", "，": ",", "．": "."}
+)
+_FRACTIONS = "½⅓⅔¼¾⅕⅖⅗⅘⅙⅛⅜⅝⅞"
+
+
+@lru_cache(maxsize=4096)
+def number_value(written: str, language: str) -> str | None:
+    """The canonical value of a figure: plain digits with a point where it has a fraction; None if it is no figure.
+
+    Where a point or comma could group thousands or begin a fraction, the language decides.
+
+    Example:
+        >>> number_value("1,234.50", "en"), number_value("1.234", "de"), number_value("1.234", "en")
+        ('1234.5', '1234', '1.234')
+    """
+    for mark, plain in _IN_LATEX.items():
+        written = written.replace(mark, plain)
+    text = unicodedata.normalize("NFKC", written.translate(_SEPARATORS)) if not written.isascii() else written
+    fraction = Decimal(0)
+    if written and written[-1] in _FRACTIONS:
+        fraction = Decimal(repr(round(unicodedata.numeric(written[-1]), 9)))
+        text = written[:-1].translate(_SEPARATORS).strip() or "0"
+    text = text.replace("'", "").replace(" ", "")
+    comma, point = text.count(","), text.count(".")
+    if comma and point:
+        decimal = max(",.", key=text.rfind)
+        grouping = "," if decimal == "." else "."
+        text = text.replace(grouping, "").replace(decimal, ".")
+    elif comma or point:
+        mark = "," if comma else "."
+        head, _, tail = text.rpartition(mark)
+        groups = (comma or point) > 1 or (
+            len(tail) == 3 and 1 <= len(head) <= 3 and head != "0" and (mark == ".") == (language in DECIMAL_COMMA)
+        )
+        text = text.replace(mark, "" if groups else ".")
+    try:
+        value = Decimal(text) + fraction
+    except InvalidOperation:
+        return None
+    return _plain(value)
+
+
+def scaled(value: str, power: int) -> str:
+    """A canonical value times a power of ten."""
+    return _plain(Decimal(value).scaleb(power))
+
+
+def added(one: str, other: str) -> str:
+    """The sum of two canonical values."""
+    return _plain(Decimal(one) + Decimal(other))
+
+
+def _plain(value: Decimal) -> str:
+    text = format(value, "f")
+    return (text.rstrip("0").rstrip(".") if "." in text else text) or "0"
+
+
+# --- what stands behind
+
+
+@lru_cache(maxsize=16)
+def _scales(language: str) -> dict[str, int]:
+    return {**SCALES, **LONG_SCALE.get(language, {})}
+
+
+_NEXT = re.compile(rf"[{SPACES}-]?([^\s\d,;:!?()\[\]|*\"”“]{{1,24}})(?: ([^\s\d,;:!?()\[\]|*\"”“]{{1,24}}))?")
+_DOTTED_SCALES = frozenset({"mio", "mrd", "tsd"})
+# Words of other kinds more often than units.
+_NO_UNITS = frozenset({"a", "in", "an", "en", "may"})
+_OF_CURRENCY = re.compile(rf"[{SPACES}](?:de[{SPACES}]|d['’])([^\W\d_]{{1,12}})")
+
+
+class Suffix(NamedTuple):
+    """What stands behind a figure: where it ends, the power of ten, the unit."""
+
+    end: int
+    power: int
+    unit: str | None
+
+
+def suffix(text: str, end: int, language: str, money: bool) -> Suffix:
+    """Multiplier and unit behind a figure that ends at `end`; `money` says that a currency stands before it."""
+    power, unit = 0, None
+    scales = _scales(language)
+    for _ in range(3):
+        match = _NEXT.match(text, end)
+        if match is None:
+            break
+        found = _longest(
+            match, scales, money=money, unit_open=unit is None, scale_open=power == 0 or text[end : end + 1] > "\u2e80"
+        )
+        if found is None:
+            break
+        end, gained, named = found
+        power += gained
+        joint = _OF_CURRENCY.match(text, end) if gained and language in {"fr", "es", "pt", "it"} else None
+        if joint is not None and joint[1].casefold() in CURRENCIES and not money:
+            return Suffix(joint.end(), power, CURRENCIES[joint[1].casefold()])
+        unit = named or unit
+        if named is not None:
+            break
+    return Suffix(end, power, unit)
+
+
+def _longest(
+    match: re.Match[str], scales: dict[str, int], *, money: bool, unit_open: bool, scale_open: bool
+) -> tuple[int, int, str | None] | None:
+    first, second = match[1], match[2]
+    tight = match.start(1) == match.start()
+    hyphen = not tight and match[0][0] == "-"
+    candidates = [] if second is None else [(f"{first} {second}", match.end(2))]
+    candidates.append((first, match.end(1)))
+    for written, stop in candidates:
+        # Longest first: a full stop may end the sentence or belong to the unit.
+        for cut in (written, written.rstrip(".'’)")):
+            word = cut.casefold()
+            end = stop - (len(written) - len(cut))
+            if not word or word in _NO_UNITS:
+                continue
+            if scale_open and not hyphen:
+                power = scales.get(word.rstrip(".") if word.rstrip(".") in _DOTTED_SCALES else word)
+                if word == "m":
+                    power = 6 if money else None
+                elif word == "k" and not (tight and cut in "kK"):
+                    power = None
+                if power is not None:
+                    return (stop if word.rstrip(".") in _DOTTED_SCALES else end), power, None
+            if unit_open and not money:
+                unit = CURRENCIES.get(word) or UNITS.get(word)
+                if unit is not None and not (
+                    len(word) == 1 and word.isalpha() and word.isascii() and cut.isupper() and cut not in "WVCF"
+                ):
+                    return end, 0, unit
+    return _glued(match, scales, unit_open=unit_open and not money, scale_open=scale_open)
+
+
+def _glued(
+    match: re.Match[str], scales: dict[str, int], *, unit_open: bool, scale_open: bool
+) -> tuple[int, int, str | None] | None:
+    """Units in scripts that put no space between words, such as 300米."""
+    first = match[1]
+    if first.isascii():
+        return None
+    for length in range(min(len(first), 8), 0, -1):
+        piece = first[:length].casefold()
+        if piece.isascii() and length < len(first) and first[length].isascii():
+            continue
+        if scale_open and piece in scales:
+            return match.start(1) + length, scales[piece], None
+        unit = UNITS.get(piece) or CURRENCIES.get(piece)
+        if (
+            unit_open
+            and unit is not None
+            and (not first[length : length + 1].isalpha() or first[0] > "\u2e80" or piece in "%％٪°℃")
+        ):
+            return match.start(1) + length, 0, unit
+        if unit_open and piece.isascii() and unit is not None and first[length : length + 1] > "\u2e80":
+            return match.start(1) + length, 0, unit
+    return None

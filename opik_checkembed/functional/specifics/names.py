@@ -1,0 +1,208 @@
+"""Names, by their capitals or their script."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from opik_checkembed.functional.specifics import patterns
+from opik_checkembed.functional.specifics.dates import month_of
+from opik_checkembed.functional.specifics.figures import suffix
+from opik_checkembed.functional.specifics.readings import named, words_of_name
+from opik_checkembed.functional.specifics.scan import Scan
+from opik_checkembed.functional.specifics.vocabulary import (
+    BEFORE_PLACES,
+    DECIMAL_COMMA,
+    DOUBTFUL_MONTHS,
+    HONORIFICS,
+    NOUNS_IN_CAPITALS,
+    ORDINARY_NOUNS,
+    STARTERS,
+    VERBS_AFTER_NAMES,
+)
+
+_MARKUP = frozenset(" \t*_")
+
+
+def given_names(scan: Scan, spans: Sequence[tuple[int, int]], latin: bool) -> None:
+    """Names that an entity recogniser has found."""
+    for start, end in spans:
+        scan.take(start, end, "name", named(scan.text[start:end], short=latin))
+    scan.settle()
+
+
+def names(scan: Scan, latin: bool) -> None:
+    """Names that their capitals show, runs of Katakana, words in Latin letters."""
+    if scan.language == "ja":
+        scan.each(patterns.KATAKANA, _name)
+    if latin:
+        _capitalised(scan)
+    else:
+        scan.each(patterns.LATIN_RUN, _name)
+
+
+def _name(scan: Scan, match: re.Match[str]) -> None:
+    scan.take(match.start(), match.end(), "name", named(match[0], short=False))
+
+
+def _capitalised(scan: Scan) -> None:
+    _hide_letters(scan)
+    runs = [
+        run
+        for match in scan.matches(_name_places(scan), patterns.runs(scan.language))
+        if (run := _run(scan, match)) is not None
+    ]
+    # What is a name in the middle of a sentence is one at the beginning as well.
+    spans = [(start, end, doubtful, words_of_name(scan.text[start:end])) for start, end, doubtful in runs]
+    known = {word for *_, doubtful, words in spans if not doubtful for word in words.split()}
+    for start, end, doubtful, words in spans:
+        if not doubtful or words in known:
+            scan.take(start, end, "name", named(scan.text[start:end], short=True))
+
+
+def _name_places(scan: Scan) -> list[int]:
+    """Where names may begin: at capitals, at an elided article before one (d'Albert), at a leading particle."""
+    places = set(scan.places(patterns.LEADING_HEADS))
+    for place in scan.capitals():
+        places.add(place - 2 if place > 1 and scan.left[place - 1] in "'’" else place)
+    return sorted(places)
+
+
+def _hide_letters(scan: Scan) -> None:
+    """Capitals say nothing in the heads of tables, nor in lines that have no small letters."""
+    if "|" in scan.left:
+        scan.left = patterns.TABLE_HEAD.sub(lambda head: _without_letters(head[0]), scan.left)
+    scan.left = "\n".join(
+        _without_letters(line)
+        if patterns.SHOUTED.fullmatch(line) and len(patterns.LONG_WORD.findall(line)) > 1
+        else line
+        for line in scan.left.split("\n")
+    )
+
+
+def _run(scan: Scan, match: re.Match[str]) -> tuple[int, int, bool] | None:
+    """Where the name in a run of capitalised words is, and whether it may be an ordinary word."""
+    written = match[0]
+    if not written[1:].isupper() and written.casefold() in STARTERS.get(scan.language, ()):
+        return None
+    opens = scan.opens(match.start())
+    trimmed = _trimmed(written, scan.language, opens, match["lead"] is not None)
+    if trimmed is None:
+        return None
+    start, end = match.start() + trimmed.start, match.start() + trimmed.end
+    if trimmed.certain:
+        return start, end, False
+    word, opens = written[trimmed.start : trimmed.end], trimmed.opens
+    if len(word) == 1 or (month_of(word) is not None and word.casefold() not in DOUBTFUL_MONTHS):
+        return None
+    inner = not word[1:].islower() and any(c.isupper() for c in word[1:])
+    if scan.language in NOUNS_IN_CAPITALS and not inner:
+        before = scan.left[max(0, start - 12) : start].split()
+        placed = bool(before) and before[-1].casefold() in BEFORE_PLACES and not opens
+        return (start, end, not placed)
+    if not opens or inner or (trimmed.possessive and word.casefold() not in ORDINARY_NOUNS):
+        return start, end, False
+    alone = start == 0 and not scan.text[end:].strip(" .!?'’s")
+    # "Python 3.12": what a version follows is no ordinary word.
+    version = patterns.VERSION_NEXT.match(scan.text, end) if scan.language not in DECIMAL_COMMA else None
+    versioned = (
+        version is not None
+        and not word.endswith(("ed", "ing"))
+        and suffix(scan.text, version.end(), scan.language, money=False).end == version.end()
+    )
+    named = alone or versioned or _is_an_entry(scan, start, end) or _begins_a_sentence_as_name(scan, word, end)
+    return start, end, not named
+
+
+def _is_an_entry(scan: Scan, start: int, end: int) -> bool:
+    """Whether this is all that an item of a list or a cell of a table holds."""
+    line = scan.left.rfind("\n", max(0, start - 80), start) + 1
+    before = scan.left[line:start].strip(" \t*_")
+    while scan.left[end : end + 1] in _MARKUP:
+        end += 1
+    after = scan.left[end : end + 1]
+    return after == "|" if before.endswith("|") else after in {"", "\n"} and bool(patterns.ITEM.fullmatch(before))
+
+
+def _begins_a_sentence_as_name(scan: Scan, word: str, end: int) -> bool:
+    if scan.language != "en":
+        return False
+    following = patterns.LOWER_WORD.search(scan.left, end, end + 16)
+    lower = word.casefold()
+    return (
+        following is not None
+        and scan.left[end : following.start()] == " "
+        and following[0] in VERBS_AFTER_NAMES
+        and lower not in ORDINARY_NOUNS
+        and not lower.endswith(("ing", "tion", "ment", "ness", "ity", "ism", "ers", "ance", "ence", "ees", "ly"))
+    )
+
+
+def _without_letters(text: str) -> str:
+    return "".join(patterns.TAKEN if c.isalpha() else c for c in text)
+
+
+class _Trimmed(NamedTuple):
+    """Where the name in a run of capitalised words is, counted from the run's beginning.
+
+    Attributes:
+        start: Where it begins.
+        end: Where it ends.
+        certain: Whether it is a name wherever it stands.
+        opens: Whether its capital may be a sentence's.
+        possessive: Whether an "'s" followed.
+    """
+
+    start: int
+    end: int
+    certain: bool
+    opens: bool
+    possessive: bool
+
+
+@lru_cache(maxsize=4096)
+def _trimmed(run: str, language: str, opens: bool, led: bool) -> _Trimmed | None:
+    """A run without the ordinary words at its head and what ends it (a possessive, a full stop); None if none is left.
+
+    `led` says that it begins with a small word that belongs to it.
+    """
+    start, end = 0, len(run)
+    starters = STARTERS.get(language, ())
+    while not led:
+        head = patterns.FIRST_WORD.match(run, start)
+        assert head is not None  # what is left of a run begins with a letter
+        word = head[0].rstrip(".").casefold()
+        elided = patterns.ELIDED.match(run, start) if language == "fr" else None
+        if elided is not None:
+            start, opens = elided.end(), False
+            continue
+        honorific = (
+            word in HONORIFICS and (head[0].endswith(".") or word in {"mr", "mrs", "ms", "dr"}) and len(word) > 1
+        )
+        dropped = (
+            word in starters and not head[0].endswith(".") and not (head[0].isupper() and len(word) > 1 and not opens)
+        )
+        if not (honorific or dropped):
+            break
+        rest = patterns.AFTER_WORD.match(run, head.end())
+        if rest is None or rest.end() == end:
+            return None
+        start = rest.end()
+        # What follows a dropped word does not begin the sentence, so its capital says something.
+        opens = False
+        if not (run[start].isupper() or run[start] in "dDlL"):
+            # "The state of Utah": what is left begins with a particle.
+            capital = patterns.CAPITAL.search(run, start)
+            assert capital is not None  # a particle joins two words with capitals
+            start = capital.start()
+    name = run[start:end]
+    possessive = name.endswith(("'s", "’s"))
+    if possessive:
+        name = name[:-2]
+    if name.endswith(".") and not patterns.INITIALS_END.search(name):
+        name = name[:-1]
+    if name in {"I", "O", "A"}:
+        return None
+    return _Trimmed(start, start + len(name), led or len(name.split()) > 1, opens, possessive)

@@ -1,0 +1,203 @@
+"""Numbers in figures, words and numerals, with their units."""
+
+from __future__ import annotations
+
+import re
+
+from opik_checkembed.functional.specifics import patterns
+from opik_checkembed.functional.specifics.figures import SPACES, added, number_value, scaled, suffix
+from opik_checkembed.functional.specifics.numerals import (
+    chinese_value,
+    german_numbers,
+    is_count,
+    number_words,
+    words_value,
+)
+from opik_checkembed.functional.specifics.readings import Date, date_reading, quantity, same
+from opik_checkembed.functional.specifics.scan import Scan
+from opik_checkembed.functional.specifics.vocabulary import COUNTERS, CURRENCIES, MULTIPLIERS
+
+_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
+# Arabic writes "and" in one with the next word: خمسة وعشرون.
+_CONJOINED = re.compile(r"^و(?=\w{4})(?!احد)")
+_CURRENCY_SIGNS = {"a$": "usd", "c$": "usd"}
+
+
+def figures(scan: Scan) -> None:
+    """Numbers written in figures."""
+    scan.at_figures(patterns.SCIENTIFIC, _scientific)
+    if ":" in scan.left:
+        scan.at_figures(patterns.SCORE, _score)
+    scan.at_figures(patterns.numbers(scan.language), _number)
+
+
+def numerals(scan: Scan) -> None:
+    """Numbers written in words or numerals."""
+    if scan.language == "de":
+        scan.at(scan.places(patterns.number_heads("de")), patterns.LOWER_WORD, _german)
+    elif scan.language in {"zh", "ja"}:
+        scan.each(patterns.CHINESE_FRACTION, _chinese_fraction)
+        scan.each(patterns.CHINESE_NUMBER, _chinese)
+    elif (pattern := number_words(scan.language)) is not None:
+        scan.at(scan.places(patterns.number_heads(scan.language)), pattern, _words)
+
+
+def _score(scan: Scan, match: re.Match[str]) -> None:
+    scan.take(match.start(), match.end(), "number", same(f"n:{int(match[1])}..{int(match[2])}:"))
+
+
+def _scientific(scan: Scan, match: re.Match[str]) -> None:
+    exponent = match["e"] or match["e2"] or match["e3"] or (match["s"] or "").translate(_SUPERSCRIPTS)
+    value = number_value(match["a"] or "1", scan.language)
+    assert value is not None  # plain digits
+    behind = suffix(scan.left, match.end(), scan.language, money=False)
+    reading = quantity(scaled(value, int(exponent.replace("−", "-"))), behind.unit)
+    scan.take(match.start(), behind.end, "number", reading)
+
+
+def _number(scan: Scan, match: re.Match[str]) -> None:
+    start, end, written = match.start(), match.end(), match["a"]
+    before = patterns.BEFORE_FIGURE.search(scan.left, max(scan.taken_up_to(), start - 8), start)
+    assert before is not None  # it matches nothing at all, too
+    start, money = before.start(), before["money"]
+    value = number_value(written, scan.language)
+    if value is None or (not _in_no_word(scan.left, match.start("a"), match.end("a")) and match["ord"] is None):
+        behind = None if value is None else suffix(scan.left, match.end("a"), scan.language, money is not None)
+        if behind is None or behind.end == match.end("a"):
+            return
+    assert value is not None
+    if before["sign"] not in {"", "+", "±"} or before["sign2"]:
+        value = f"-{value}"
+    unit = None if money is None else CURRENCIES[_currency(money)]
+    if match["ord"]:
+        scan.take(start, end, "number", quantity(value, None))
+        return
+    if match["over"]:
+        over = int(match["over"])
+        part = written.isdigit() and 0 < int(written) < over <= 16
+        ratio = number_value(f"{int(written) / over:.9f}", "en") if part else f"{value}/{over}"
+        scan.take(start, end, "number", quantity(str(ratio), None))
+        return
+    last = match["b"]
+    behind = suffix(scan.left, end, scan.language, money is not None)
+    if last is not None:
+        upper = number_value(last, scan.language)
+        worded = match["dash"].strip(SPACES + "–—‒-")
+        if upper is None or (worded == "a" and scan.language != "es") or (worded == "à" and scan.language != "fr"):
+            last, end = None, match.end("a")
+            behind = suffix(scan.left, end, scan.language, money is not None)
+        else:
+            value, upper = scaled(value, behind.power), scaled(upper, behind.power)
+            scan.take(start, behind.end, "number", quantity(f"{value}..{upper}", unit or behind.unit))
+            return
+    if match["dash"] is None and behind.end == end and (half := _half(scan, end)) is not None:
+        value, behind = added(value, "0.5"), suffix(scan.left, half, scan.language, money is not None)
+    value = scaled(value, behind.power)
+    end = behind.end
+    # 3億5000万 is one number.
+    while behind.power >= 4 and (more := patterns.NEXT_FIGURE.match(scan.left, end)) is not None:
+        behind = suffix(scan.left, more.end(), scan.language, money is not None)
+        value = added(value, scaled(more[0], behind.power))
+        end = behind.end
+    unit = unit or behind.unit
+    if (
+        money is None
+        and behind.unit is None
+        and behind.power == 0
+        and len(written) == 4
+        and written.isdigit()
+        and "1000" <= str(int(written)) <= "2099"
+        and value[0] != "-"
+    ):
+        scan.take(start, end, "date", date_reading(Date(int(written))))
+        return
+    if written.isdigit() and _numbers_an_item(scan, start, match.end("a")):
+        return
+    scan.take(start, end, "number", quantity(value, unit))
+
+
+def _numbers_an_item(scan: Scan, start: int, end: int) -> bool:
+    """Whether a figure only counts items: "2. Rome" at the beginning of a line, "2) Rome" anywhere."""
+    mark = scan.left[end : end + 1]
+    if mark == ")":
+        return (
+            end - start <= 2
+            and scan.left[end + 1 : end + 2].isspace()
+            and scan.left[start - 1 : start] in {"", " ", "\n"}
+            and "(" not in scan.left[max(0, start - 80) : start]
+        )
+    line = scan.left.rfind("\n", max(0, start - 80), start) + 1
+    return mark == "." and scan.left[end + 1 : end + 2].isspace() and not scan.left[line:start].strip(" \t*_")
+
+
+def _german(scan: Scan, match: re.Match[str]) -> None:
+    if (worth := german_numbers().get(match[0].casefold())) is not None:
+        _worded(scan, match.start(), match.end(), worth)
+
+
+def _words(scan: Scan, match: re.Match[str]) -> None:
+    words = [_CONJOINED.sub("", word) for word in re.split(r"[\s-]+", match[0].casefold())]
+    halved = scan.left[max(0, match.start() - 8) : match.start()].casefold().endswith(("half a ", "half "))
+    half = _half(scan, match.end())
+    counts = half is not None or is_count(words)
+    # "Les Trois Mousquetaires": a capital in mid-sentence makes it a name.
+    if halved or not counts or (match[0][0].isupper() and not scan.opens(match.start())):
+        return
+    value = words_value(words, scan.language)
+    if value is None:
+        return
+    if half is None:
+        _worded(scan, match.start(), match.end(), str(value))
+    else:
+        # "Deux millions et demi": half of the million.
+        scales = MULTIPLIERS[scan.language] if len(words) > 1 else {}
+        whole = scales.get(words[-1]) or scales.get(words[-1].removesuffix("s"), 1)
+        _worded(scan, match.start(), half, added(str(value), str(whole / 2)))
+
+
+def _half(scan: Scan, end: int) -> int | None:
+    """Where "and a half" ends that stands here."""
+    pattern = patterns.AND_A_HALF.get(scan.language)
+    match = None if pattern is None else pattern.match(scan.left, end)
+    return None if match is None else match.end()
+
+
+def _worded(scan: Scan, start: int, end: int, value: str) -> None:
+    behind = suffix(scan.left, end, scan.language, money=False)
+    if behind.power or (behind.unit is not None and scan.left[end : end + 1] in SPACES):
+        scan.take(start, behind.end, "number", quantity(scaled(value, behind.power), behind.unit))
+    else:
+        scan.take(start, end, "number", quantity(value, None))
+
+
+def _chinese(scan: Scan, match: re.Match[str]) -> None:
+    numeral = match[0]
+    after = scan.left[match.end() : match.end() + 1]
+    ordinal = scan.left[match.start() - 1 : match.start()] == "第"
+    behind = suffix(scan.left, match.end(), scan.language, money=False)
+    counted = bool(after) and after in COUNTERS
+    whole = not after and match.start() == 0
+    if numeral[0] in "万萬亿億" or (numeral in {"一", "千", "百"} and not (numeral != "一" and counted)):
+        return
+    if counted or behind.unit or whole or ordinal:
+        end = behind.end if behind.unit else match.end()
+        scan.take(match.start(), end, "number", quantity(str(chinese_value(numeral)), behind.unit))
+
+
+def _chinese_fraction(scan: Scan, match: re.Match[str]) -> None:
+    below, above = (number_value(g, "zh") if g[0].isdigit() else str(chinese_value(g)) for g in match.groups())
+    assert above is not None  # plain digits
+    assert below is not None
+    reading = quantity(above, "%") if below == "100" else quantity(f"{above}/{below}", None)
+    scan.take(match.start(), match.end(), "number", reading)
+
+
+def _in_no_word(text: str, start: int, end: int) -> bool:
+    """CJK writes no spaces; elsewhere a figure inside a word is part of an identifier."""
+    before, after = text[start - 1 : start], text[end : end + 1]
+    return not (before.isalnum() and before < "\u2e80") and not (after.isalpha() and after.isascii())
+
+
+def _currency(written: str) -> str:
+    name = written.strip(SPACES).casefold()
+    return _CURRENCY_SIGNS.get(name, name)

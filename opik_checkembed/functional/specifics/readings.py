@@ -1,0 +1,184 @@
+"""What specifics mean, whatever their spelling.
+
+A reading is a set of keys. Two quantities are equal if what one needs is among what the other states: a figure with its
+unit needs that unit or none, a year needs any date of that year.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from opik_checkembed.functional.specifics.folding import words_of
+from opik_checkembed.functional.specifics.vocabulary import PARTICLES
+
+
+class Reading(NamedTuple):
+    """What a quantity means.
+
+    Attributes:
+        needs: A text that states one of these supports it.
+        states: What it supports elsewhere.
+    """
+
+    needs: frozenset[str]
+    states: frozenset[str]
+
+
+def same(key: str) -> Reading:
+    """The reading of what means one thing only."""
+    return Reading(frozenset({key}), frozenset({key}))
+
+
+@lru_cache(maxsize=4096)
+def quantity(value: str, unit: str | None) -> Reading:
+    """The reading of a canonical value, such as "3500000" or "10..12", with a canonical unit."""
+    if unit is None:
+        either = frozenset({f"n:{value}:", f"n:{value}:*"})
+        return Reading(either, frozenset({f"n:{value}:"}))
+    return Reading(frozenset({f"n:{value}:{unit}", f"n:{value}:"}), frozenset({f"n:{value}:{unit}", f"n:{value}:*"}))
+
+
+# --- dates, times, telephones
+
+
+class Date(NamedTuple):
+    """What a date says; None for what it leaves open."""
+
+    year: int | None = None
+    month: int | None = None
+    day: int | None = None
+
+    @property
+    def possible(self) -> bool:
+        """Whether the month and the day exist."""
+        return (self.month is None or 1 <= self.month <= 12) and (self.day is None or 1 <= self.day <= 31)
+
+
+@lru_cache(maxsize=4096)
+def date_reading(*dates: Date) -> Reading:
+    """The reading of a date, or of a spelling that several dates share: it needs one of them and states all."""
+    needs, states = set(), set()
+    for date in dates:
+        y, m, d = date
+        needs.add(_date_key(y, m, d))
+        if y is not None and m is None:
+            # A year and a bare figure are written alike.
+            needs |= {f"n:{y}:", f"n:{y}:*"}
+        states |= {
+            _date_key(y, m, d),
+            *(_date_key(*part) for part in ((y, None, None), (y, m, None), (None, m, None), (None, m, d)) if any(part)),
+        }
+        if y is not None:
+            states.add(f"n:{y}:")
+    return Reading(frozenset(needs), frozenset(states))
+
+
+def _date_key(year: int | None, month: int | None, day: int | None) -> str:
+    return f"d:{year or ''}-{month or ''}-{day or ''}"
+
+
+def days_reading(first: Date, last: Date) -> Reading:
+    """The reading of days from one to another of the same month; it states both."""
+    parts = date_reading(first).states | date_reading(last).states
+    key = f"{_date_key(*first)}..{last.day}"
+    without_year = f"{_date_key(None, first.month, first.day)}..{last.day}"
+    both = f"both:{_date_key(*first)}&{_date_key(*last)}"
+    return Reading(frozenset({key, both}), parts | {key, without_year})
+
+
+def time_reading(hour: int, minute: int, afternoon: bool | None) -> Reading:
+    """The reading of a time of day; `afternoon` is None where it is not said."""
+    if afternoon and hour < 12:
+        hour += 12
+    elif afternoon is False and hour == 12:
+        hour = 0
+    key = frozenset({f"t:{hour % 24}:{minute:02d}"})
+    return Reading(key, key)
+
+
+_TWO_DIGIT_CODES = frozenset(
+    [
+        *("20", "27", "30", "31", "32", "33", "34", "36", "39", "40", "41", "43", "44", "45", "46", "47", "48", "49"),
+        *("51", "52", "53", "54", "55", "56", "57", "58", "60", "61", "62", "63", "64", "65", "66", "81", "82", "84"),
+        *("86", "90", "91", "92", "93", "94", "95", "98"),
+    ]
+)
+"""Country codes of two digits (ITU-T E.164); those that begin with 1 or 7 have one, all others three."""
+
+
+def phone_reading(digits: str, plus: bool) -> Reading:
+    """The reading of a telephone number; `plus` says that a country code stands first.
+
+    One with its country code states the same number without it. The other way round the country is open.
+    """
+    if digits.startswith("00"):
+        digits, plus = digits[2:], True
+    own = frozenset({f"i:{digits}"})
+    if not plus and not (len(digits) == 11 and digits[0] == "1"):
+        return Reading(own, own)
+    code = 1 if digits[0] in "17" else 2 if digits[:2] in _TWO_DIGIT_CODES else 3
+    return Reading(own, own | {f"i:{digits[code:]}", f"i:0{digits[code:]}"})
+
+
+# --- words
+
+
+def titled(words: str) -> Reading:
+    """A quotation's reading. One of a single word is no ordinary word ("It"), but may be a name."""
+    keys = frozenset({f"q:{words}"})
+    return Reading(keys | {f"name:{words}"} if " " not in words else keys, keys)
+
+
+# Names recur, above all across samples of one answer.
+words_of_name = lru_cache(maxsize=4096)(words_of)
+
+
+@lru_cache(maxsize=4096)
+def named(text: str, *, short: bool) -> Reading:
+    """A name's reading: its last words alone support it, and so do its initials; it states them only weakly.
+
+    "Curie" in a sample supports "Marie Curie". The other way round, "Marie Curie" in a sample speaks for "Curie" only
+    where that stands for somebody of that last name: the first name of two says nothing of the one alone. A middle name
+    may be left out. "New Mexico" has no short form.
+    """
+    words = words_of_name(text)
+    # Only the whole name is looked for without its capitals, and none so short that it may be a word ("US").
+    in_capitals = text.replace(".", "").isupper()
+    plain = frozenset() if in_capitals and len(words) < 3 else frozenset({f"w:{words}"})
+    needs, states = {*plain, f"name:{words}"}, {*plain, f"name:{words}"}
+    parts = [part for part in words.split() if part not in {"jr", "sr"}]
+    if in_capitals:
+        states.add(f"caps:{words}")
+    if short and len(parts) > 1:
+        numbered = _ROMAN_NUMERAL.fullmatch(parts[-1]) is not None
+        if parts[0] not in _NO_NAME_ALONE and not numbered:
+            tails = {" ".join(parts[i:]) for i in range(1, len(parts)) if len(parts[i]) > 1}
+            needs |= {f"name:{tail}" for tail in tails}
+            states |= {f"tail:{tail}" for tail in tails}
+        if len(parts) > 2 and not numbered and not _SMALL & set(parts):
+            outer = f"name:{parts[0]} {parts[-1]}"
+            needs.add(outer)
+            states.add(outer)
+        initials = "".join(part if _ROMAN_NUMERAL.fullmatch(part) else part[0] for part in parts if part not in _SMALL)
+        if len(initials) > 1:
+            needs.add(f"caps:{initials}")
+            states.add(f"initials:{initials}")
+    elif len(parts) == 1:
+        needs.add(f"initials:{words}" if in_capitals else f"tail:{words}")
+        if in_capitals:
+            needs.add(f"tail:{words}")
+    return Reading(frozenset(needs), frozenset(states))
+
+
+_ROMAN_NUMERAL = re.compile(r"[ivx]{1,5}")
+_NO_NAME_ALONE = frozenset(
+    [
+        *("new", "north", "south", "east", "west", "northern", "southern", "eastern", "western", "central", "upper"),
+        *("lower", "great", "old", "saint", "st", "san", "santa", "los", "las", "united"),
+    ]
+)
+_SMALL = frozenset(
+    PARTICLES["en"] | PARTICLES["de"] | PARTICLES["fr"] | PARTICLES["es"] | {"the", "and", "des", "et", "y", "und"}
+)

@@ -1,0 +1,170 @@
+"""A text while its specifics are being found."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator
+
+from opik_checkembed.functional.specifics import patterns
+from opik_checkembed.functional.specifics.readings import Reading
+from opik_checkembed.functional.specifics.specific import Kind, Specific
+from opik_checkembed.functional.specifics.vocabulary import ABBREVIATIONS, HONORIFICS
+
+
+class Scan:
+    """A text while it is read: what one pattern takes, later ones do not see.
+
+    Args:
+        text: The text.
+        language: ISO 639-1 code without a region.
+    """
+
+    def __init__(self, text: str, language: str) -> None:
+        self.text = text
+        self.language = language
+        self.left = text
+        self._found: list[Specific] = []
+        self._hidden: list[tuple[int, int]] = []
+        self._words: frozenset[str] | None = None
+        self._figure_spans: list[tuple[int, int]] | None = None
+        self._capital_places: list[int] | None = None
+
+    def found(self) -> list[Specific]:
+        """All that has been taken, in order."""
+        return sorted(self._found, key=lambda one: one.start)
+
+    def take(self, start: int, end: int, kind: Kind, reading: Reading) -> None:
+        """Take this as a specific, unless something of it has been taken already."""
+        # What this pattern has taken itself is not hidden yet; it goes from left to right.
+        if start < self.taken_up_to() or patterns.TAKEN in self.left[start:end]:
+            return
+        self._found.append(Specific(start, end, self.text[start:end], kind, *reading))
+        self.hide(start, end)
+
+    def hide(self, start: int, end: int) -> None:
+        """Keep patterns to come from seeing this."""
+        self._hidden.append((start, end))
+
+    def taken_up_to(self) -> int:
+        """Where that ends which the pattern at hand has taken."""
+        return self._hidden[-1][1] if self._hidden else 0
+
+    def settle(self) -> None:
+        """Hide what has been taken from the patterns to come; once for each, not for each match."""
+        if not self._hidden:
+            return
+        pieces, done = [], 0
+        for start, end in sorted(self._hidden):
+            pieces += [self.left[done:start], patterns.TAKEN * (end - max(start, done))]
+            done = max(done, end)
+        pieces.append(self.left[done:])
+        self.left = "".join(pieces)
+        self._hidden.clear()
+
+    def each(self, pattern: re.Pattern[str], read: Reader) -> None:
+        """Read everything that the pattern matches."""
+        for match in pattern.finditer(self.left):
+            if match.end() > match.start():
+                read(self, match)
+        self.settle()
+
+    def at(self, places: Iterable[int], pattern: re.Pattern[str], read: Reader) -> None:
+        """Read what the pattern matches at these places; see `matches`."""
+        for match in self.matches(places, pattern):
+            read(self, match)
+        self.settle()
+
+    def at_figures(self, pattern: re.Pattern[str], read: Reader, before: str = "") -> None:
+        """Read what the pattern matches where a run of digits begins, or one of `before` right before it."""
+        done = 0
+        for place, _ in self.figures():
+            if place < done or self.left[place] == patterns.TAKEN:
+                continue
+            match = None
+            if before and self.left[place - 1 : place] in before and place:
+                match = pattern.match(self.left, place - 1)
+            match = match or pattern.match(self.left, place)
+            if match is not None:
+                taken = len(self._hidden)
+                read(self, match)
+                if len(self._hidden) > taken:
+                    done = self._hidden[-1][1]
+        self.settle()
+
+    def matches(self, places: Iterable[int], pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
+        """What matches at these places, which are in order and hold all where the pattern can match."""
+        done = 0
+        for place in places:
+            if place >= done and (match := pattern.match(self.left, place)) is not None:
+                yield match
+                done = match.end()
+
+    def opens(self, start: int) -> bool:
+        """Whether a sentence, a line or a cell begins here."""
+        text, at = self.left, start - 1
+        while at >= 0 and text[at] in " \t\u00a0*_#>-+•|([“\"'‘¿¡":
+            at -= 1
+        if at < 0 or text[at] in "\n!?:;…。！？)]":
+            return True
+        if text[at] == ".":
+            word = re.search(r"(\w+)\.$", text[max(0, at - 12) : at + 1])
+            return word is None or word[1].casefold() not in _DOTTED_WORDS
+        return unicodedata.category(text[at]) == "So"
+
+    # Most places are no beginning of most patterns. What follows finds those that may be, once for several patterns.
+
+    def figures(self) -> list[tuple[int, int]]:
+        """Where runs of digits are."""
+        if self._figure_spans is None:
+            self._figure_spans = [match.span() for match in patterns.DIGITS.finditer(self.text)]
+        return self._figure_spans
+
+    def beside_figures(self, before: str, after: str) -> bool:
+        """Whether one of these characters stands right before a run of digits or right after one."""
+        text = self.text
+        return any(
+            (start and text[start - 1] in before) or (end < len(text) and text[end] in after)
+            for start, end in self.figures()
+        )
+
+    def capitals(self) -> list[int]:
+        """Where capitals are, also within words: what stands before one may have been taken."""
+        if self._capital_places is None:
+            self._capital_places = [match.start() for match in patterns.ANY_CAPITAL.finditer(self.text)]
+        return self._capital_places
+
+    def joints(self) -> Iterator[int]:
+        """Where figures follow letters, or letters and a hyphen, or a capital and a space, as in identifiers."""
+        text = self.left
+        for place, _ in self.figures():
+            last, before = text[place - 1 : place], text[max(0, place - 2) : place - 1]
+            if last.isalpha() or (last == "-" and before.isalpha()) or (last in {" ", "\u00a0"} and before.isupper()):
+                yield place
+
+    def places(self, heads: frozenset[str]) -> list[int]:
+        """Where words with one of these beginnings are; see `patterns.heads`."""
+        if self._words is None:
+            self._words = frozenset(patterns.LETTERS.findall(self.left))
+        places = []
+        for word in heads & self._words:
+            at = self.left.find(word)
+            while at >= 0:
+                places.append(at)
+                at = self.left.find(word, at + len(word))
+        places.sort()
+        return places
+
+    def before(self, ends: Iterable[int], reach: int) -> Iterator[int]:
+        """All places that are at most so far before these, in order and each once."""
+        last = 0
+        for end in ends:
+            yield from range(max(last, end - reach), end)
+            last = end
+
+
+Reader = Callable[[Scan, re.Match[str]], None]
+"""Takes what a pattern has matched, if it is a specific."""
+
+
+_DOTTED_WORDS = HONORIFICS | ABBREVIATIONS
