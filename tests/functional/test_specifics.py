@@ -305,6 +305,10 @@ def test_what_stands_behind_a_figure() -> None:
 def test_folding_and_words() -> None:
     assert folded("O’Neill's  CAFÉ") == "o'neill cafe"
     assert words_of("The U.S. — Marie\nCurie's!") == "the us marie curie"
+    assert words_of("in the U.S.A, J.R.R. Tolkien; U.S.-based p.m.The James' x.y a.bc.d.") == (
+        "in the usa jrr tolkien us based pmthe james x y a bc d"
+    )
+    assert words_of("_U.S._ 2.A.B. o'clock's 'tis") == "u s 2 ab o clock tis"
 
 
 TEXTS = st.lists(

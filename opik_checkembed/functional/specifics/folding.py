@@ -22,17 +22,15 @@ def folded(text: str) -> str:
     return " ".join(_POSSESSIVE.sub("", text.casefold()).split())
 
 
-_POSSESSIVE = re.compile(r"(?<=\w)'s\b|(?<=s)'(?!\w)")
+_POSSESSIVE = re.compile(r"'(?:(?<=\w')s\b|(?<=s')(?!\w))")
 # Of Latin, Greek and Cyrillic letters; in Hebrew, Arabic and Indian scripts such marks are letters of their own.
 _ACCENTS = re.compile(f"[{''.join(chr(c) for c in range(0x300, 0x601) if unicodedata.combining(chr(c)))}]")
 
 
 def words_of(text: str) -> str:
     """A text's folded words, without marks, separated by single spaces; "U.S." is one word."""
-    plain = folded(text)
-    plain = _DOTTED.sub(lambda match: match[0].replace(".", ""), plain)
-    return " ".join(_WORD.findall(plain))
+    return " ".join(_WORD.findall(folded(text))).replace(".", "")
 
 
-_DOTTED = re.compile(r"\b(?:[^\W\d_]\.){2,}(?:[^\W\d_]\b)?")
-_WORD = re.compile(r"[^\W_]+")
+# Full stops only within and behind letters that stand for words.
+_WORD = re.compile(r"\b(?:[^\W\d_]\.){2,}[^\W_]*|[^\W_]+")

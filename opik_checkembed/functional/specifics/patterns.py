@@ -149,7 +149,7 @@ _MONTH = rf"{_any(_in_both_cases(MONTHS))}(?!\w)\.?"
 _TO = r"(?:to|through|bis|au|al|a)"
 
 DAY_FIRST = re.compile(
-    rf"(?P<d>\d{{1,2}}){_ORD}(?:(?:[{SPACES}]?[–—-][{SPACES}]?|{_GAP}{_TO}{_GAP})(?P<e>\d{{1,2}}){_ORD})?"
+    rf"(?P<d>\d{{1,2}})(?!\d){_ORD}(?:(?:[{SPACES}]?[–—-][{SPACES}]?|{_GAP}{_TO}{_GAP})(?P<e>\d{{1,2}}){_ORD})?"
     rf"{_OF}(?P<m>{_MONTH})(?:,?{_OF}(?P<y>\d{{4}})(?!\w|[.,]\d))?"
 )
 """A day, or the first day and the last (`e`), before the month."""
@@ -289,6 +289,8 @@ LATIN_RUN = re.compile(
 
 FIRST_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*\.?")
 
+LAST_WORD = re.compile(r"\w+\Z")
+
 AFTER_WORD = re.compile(rf"(?:[{SPACES}\n\t&]+)")
 
 ANY_CAPITAL = re.compile(rf"[{UPPER}]")
@@ -300,7 +302,7 @@ INITIALS_END = re.compile(rf"(?:\b[{UPPER}]\.){{2,}}$|\b(?:Jr|Sr|Inc|Ltd|Corp|Co
 ELIDED = re.compile(r"(?:[LDJCSNMTldjcsnmt]|[Qq]u)['’](?=\w)")
 
 NUMBERED_NAME = re.compile(
-    rf"(?<![\w-])([{UPPER}][^\W\d_]*(?:-[^\W\d_]+)?)[ \u00a0](\d{{1,4}}(?:[a-z]|-\d{{1,4}})?)"
+    rf"(?<![\w-])([{UPPER}][^\W\d_]*+(?:-[^\W\d_]++)?+)[ \u00a0](\d{{1,4}}(?:[a-z]|-\d{{1,4}})?)"
     rf"(?![\w]|[.,:/]\d|[ ]?[%°–-]|[{SPACES}]?[$€£])"
 )
 
@@ -323,7 +325,7 @@ def runs(language: str) -> re.Pattern[str]:
     lead = "|".join(LEADING_PARTICLES) + ("" if language == "de" else "|von der|von")
     # A full stop belongs to a word that is a known abbreviation, and to nothing else.
     dotted = "|".join(
-        rf"(?<=\b(?i:{'|'.join(sorted(w for w in HONORIFICS | ABBREVIATIONS if len(w) == length))}))\."
+        rf"\.(?<=\b(?i:{'|'.join(sorted(w for w in HONORIFICS | ABBREVIATIONS if len(w) == length))})\.)"
         for length in (2, 3, 4)
     )
     word = (

@@ -108,8 +108,8 @@ class Scan:
         if at < 0 or text[at] in "\n!?:;…。！？)]":
             return True
         if text[at] == ".":
-            word = re.search(r"(\w+)\.$", text[max(0, at - 12) : at + 1])
-            return word is None or word[1].casefold() not in _DOTTED_WORDS
+            word = patterns.LAST_WORD.search(text, max(0, at - _LONGEST_DOTTED - 1), at)
+            return word is None or word[0].casefold() not in _DOTTED_WORDS
         return unicodedata.category(text[at]) == "So"
 
     # Most places are no beginning of most patterns. What follows finds those that may be, once for several patterns.
@@ -168,3 +168,4 @@ Reader = Callable[[Scan, re.Match[str]], None]
 
 
 _DOTTED_WORDS = HONORIFICS | ABBREVIATIONS
+_LONGEST_DOTTED = max(map(len, _DOTTED_WORDS))
