@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from opik_checkembed.functional.checkembed import checkembed
-from opik_checkembed.functional.fact_recurrence import fact_recurrence, text_facts
+from opik_checkembed.functional.fact_recurrence import fact_recurrence
 from opik_checkembed.functional.selfcheck import Passage, SelfCheckResult, SentenceScore
+from opik_checkembed.functional.text_facts import text_facts
 from opik_checkembed.results import ItemResult, LocalResults, Score
 from opik_checkembed.samples import Sample, SampleSet, Status
 from opik_checkembed.samples.sample import Origin

@@ -28,8 +28,8 @@ from itertools import islice
 from typing import Any, Literal, NamedTuple
 
 from opik_checkembed.functional.absolute_words import STRONG_WORDS, Family, Strength
-from opik_checkembed.functional.fact_recurrence import TextFacts, text_facts
 from opik_checkembed.functional.specifics import Specific, words_of
+from opik_checkembed.functional.text_facts import TextFacts, text_facts
 from opik_checkembed.language import bare_language
 
 SpecificKind = Literal["number", "unit", "date", "name", "quotation", "identifier", "url"]

@@ -7,15 +7,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
 from opik_checkembed.errors import ConfigurationError
-from opik_checkembed.functional.fact_recurrence import (
-    FLOOR,
-    Combine,
-    SentenceFacts,
-    TextFacts,
-    fact_recurrence,
-    text_facts,
-)
+from opik_checkembed.functional.fact_recurrence import FLOOR, Combine, SentenceFacts, fact_recurrence
 from opik_checkembed.functional.selfcheck import Aggregate, Passage, SentenceScore
+from opik_checkembed.functional.text_facts import TextFacts, text_facts
 from opik_checkembed.language import bare_language
 from opik_checkembed.metrics.selfcheck import Checked, SelfCheckMetric
 from opik_checkembed.samples.request import Fields, asked_text

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from opik_checkembed.functional import fact_recurrence as fact_recurrence_module
-from opik_checkembed.functional.fact_recurrence import TextFacts, fact_recurrence, text_facts
+from opik_checkembed.functional import alternatives as alternatives_module
+from opik_checkembed.functional.fact_recurrence import fact_recurrence
+from opik_checkembed.functional.text_facts import TextFacts, text_facts
 from opik_checkembed.splitters import RuleSplitter
 
 
@@ -97,7 +98,7 @@ def test_alternatives_do_not_depend_on_how_many_are_compared_at_once(monkeypatch
     samples = [facts(output.text.replace("Oslo", other).replace("18", "19")) for other in ("Bonn", "Kiel", "Oslo")]
     whole = fact_recurrence(output, samples)
 
-    monkeypatch.setattr(fact_recurrence_module, "_PAIRS", 1)
+    monkeypatch.setattr(alternatives_module, "_PAIRS", 1)
     assert fact_recurrence(output, samples) == whole
     assert whole[5].facts[1].instead == (("Bonn15", 1), ("Kiel15", 1))
 

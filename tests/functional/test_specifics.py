@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from opik_checkembed.errors import ConfigurationError
-from opik_checkembed.functional.fact_recurrence import TextFacts
 from opik_checkembed.functional.specifics import Specific, folded, specifics, words_of
 from opik_checkembed.functional.specifics.figures import number_value, suffix
 from opik_checkembed.functional.specifics.numerals import words_value
+from opik_checkembed.functional.text_facts import TextFacts
 
 
 def found(text: str, language: str = "en") -> list[tuple[str, str]]:

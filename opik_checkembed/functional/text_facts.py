@@ -1,0 +1,209 @@
+"""A text as others are held against it: its specifics, what they state, and which texts hold what."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import NamedTuple
+
+from opik_checkembed.functional.specifics import Kind, Specific, specifics, words_of
+
+_LONGEST_INDEXED = 8
+"""Phrases up to so many words are looked up; longer ones are read for in the text where they begin so."""
+
+MOST_ALIKE = 64
+"""So many specifics of one kind in one sentence are compared with what they may stand in place of."""
+
+Sort = tuple[Kind, frozenset[str]]
+"""What can stand in a specific's place."""
+
+
+class _Longer(NamedTuple):
+    """What specifics need and state, as `Specific` has it."""
+
+    needs: frozenset[str]
+    states: frozenset[str]
+
+    @classmethod
+    def joined(cls, of: Iterable[_Longer]) -> _Longer:
+        """What all of them need and state."""
+        every = list(of)
+        return cls(frozenset().union(*(one.needs for one in every)), frozenset().union(*(one.states for one in every)))
+
+
+@dataclass(frozen=True)
+class TextFacts:
+    """A text as others are held against it.
+
+    Args:
+        text: The text.
+        specifics: Its specifics, in order.
+        sentences: Where its sentences are.
+    """
+
+    text: str
+    specifics: tuple[Specific, ...]
+    sentences: tuple[tuple[int, int], ...] = ()
+
+    @cached_property
+    def states(self) -> frozenset[str]:
+        """Every key that it states. A short name that stands for a long one of the same text states that one only."""
+        longer = self.longer
+        told = {longer[at].states if at in longer else one.states for at, one in enumerate(self.specifics)}
+        return frozenset().union(*told)
+
+    @cached_property
+    def longer(self) -> Mapping[int, _Longer]:
+        """For a short name that ends longer ones of this text ("Curie" beside "Marie Curie"), what those say."""
+        # A name that stands a thousand times says the same each time.
+        names = {at: _Longer(one.needs, one.states) for at, one in enumerate(self.specifics) if one.kind == "name"}
+        ends: dict[str, set[_Longer]] = {}
+        for name in set(names.values()):
+            for key in name.states:
+                if key.startswith("tail:"):
+                    ends.setdefault(key[5:], set()).add(name)
+        joined: dict[_Longer, _Longer] = {}
+        for name in set(names.values()) if ends else ():
+            own = [key[5:] for key in name.states if key.startswith("name:")]
+            of = {longer for one in own for longer in ends.get(one, ())} - {name}
+            if of:
+                joined[name] = _Longer.joined(of)
+        return {at: joined[name] for at, name in names.items() if name in joined} if joined else {}
+
+    @cached_property
+    def words(self) -> str:
+        """Its folded words, each between spaces."""
+        return f" {words_of(self.text)} "
+
+    def says(self, phrase: str) -> bool:
+        """Whether these folded words stand in it, one after the other."""
+        wanted = phrase.split()
+        size = min(len(wanted), _LONGEST_INDEXED)
+        if size not in self._phrases:
+            words = self.words.split()
+            self._phrases[size] = frozenset(map(" ".join, zip(*(words[at:] for at in range(size)), strict=False)))
+        if " ".join(wanted[:size]) not in self._phrases[size]:
+            return False
+        return size == len(wanted) or f" {phrase} " in self.words
+
+    @cached_property
+    def _phrases(self) -> dict[int, frozenset[str]]:
+        """Its runs of so many words, found when they are first asked for: a search of the text each time is slow."""
+        return {}
+
+    @cached_property
+    def loose(self) -> frozenset[str]:
+        """Its folded words outside names."""
+        pieces, done = [], 0
+        for one in self.specifics:
+            if one.kind == "name":
+                pieces.append(self.text[done : one.start])
+                done = one.end
+        pieces.append(self.text[done:])
+        return frozenset(words_of(" ".join(pieces)).split())
+
+    @cached_property
+    def by_sentence(self) -> Mapping[tuple[int, int], Mapping[Sort, Sequence[int]]]:
+        """Which of its specifics each of its sentences holds, by what can stand in whose place."""
+        found: dict[tuple[int, int], dict[Sort, list[int]]] = {}
+        at = 0
+        for span in self.sentences:
+            while at < len(self.specifics) and self.specifics[at].start < span[0]:
+                at += 1
+            told = found[span] = {}
+            while at < len(self.specifics) and self.specifics[at].start < span[1]:
+                alike = told.setdefault(sort_of(self.specifics[at]), [])
+                # Of a longer list none stands in another's place more than the rest.
+                if len(alike) < MOST_ALIKE:
+                    alike.append(at)
+                at += 1
+        return found
+
+    def holds(self, needs: frozenset[str]) -> bool:
+        """Whether it states one of these keys, or has the words of a name or title without its capitals or marks."""
+        return bool(self._alone.holders(needs))
+
+    @cached_property
+    def _alone(self) -> FactIndex:
+        return FactIndex((self,))
+
+
+class FactIndex:
+    """Which of some texts hold what, so that none is searched again for each specific. Sets of texts are bit masks."""
+
+    def __init__(self, texts: Sequence[TextFacts]) -> None:
+        self.texts = texts
+        self._every = (1 << len(texts)) - 1
+        self.stated = _masks([text.states for text in texts])
+        self.loose = _masks([text.loose for text in texts])
+        self.words = _masks([frozenset(text.words.split()) for text in texts])
+
+    def holders(self, needs: frozenset[str]) -> list[int]:
+        """The texts that state one of these keys, or have the words of a name or title without capitals or marks."""
+        mask = 0
+        for key in needs:
+            mask |= self.stated.get(key, 0)
+        # Only the texts that do not state it are read for its words.
+        for key in needs if mask != self._every else ():
+            kind, _, words = key.partition(":")
+            if kind == "w" and " " not in words:
+                # A name of one word may be somebody else's within a longer name.
+                mask |= self.loose.get(words, 0)
+            elif kind == "w" or (kind == "q" and " " in words):
+                having = self._all(self.words, words.split()) & ~mask
+                mask |= sum(1 << at for at in _bits(having) if self.texts[at].says(words))
+            elif kind == "both":
+                mask |= self._all(self.stated, words.split("&"))
+        return _bits(mask)
+
+    def _all(self, masks: Mapping[str, int], keys: Iterable[str]) -> int:
+        mask = self._every
+        for key in keys:
+            mask &= masks.get(key, 0)
+        return mask
+
+
+def _masks(sets: Sequence[Iterable[str]]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for at, keys in enumerate(sets):
+        bit = 1 << at
+        for key in keys:
+            found[key] = found.get(key, 0) | bit
+    return found
+
+
+def _bits(mask: int) -> list[int]:
+    return [at for at in range(mask.bit_length()) if mask >> at & 1]
+
+
+def text_facts(
+    text: str,
+    language: str = "en",
+    sentences: Sequence[tuple[int, int]] = (),
+    *,
+    names: Sequence[tuple[int, int]] | None = None,
+) -> TextFacts:
+    """The specifics of a text, found by rules.
+
+    Args:
+        text: The text.
+        language: ISO 639-1 code; see `specifics`.
+        sentences: Where its sentences begin and end, to say what it has in place of something else.
+        names: Where its names are, if something better than rules has found them.
+    """
+    return TextFacts(text, tuple(specifics(text, language, names=names)), tuple(sentences))
+
+
+def sort_of(one: Specific) -> Sort:
+    """What can stand in its place: what is of its kind, an amount of its unit, a date that says as much."""
+    return one.kind, _shape(one.needs) if one.kind in {"number", "date"} else frozenset()
+
+
+@lru_cache(maxsize=4096)
+def _shape(needs: frozenset[str]) -> frozenset[str]:
+    return frozenset(_FIGURES.sub("0", key) for key in needs)
+
+
+_FIGURES = re.compile(r"\d+(?:\.\d+)?")
