@@ -132,7 +132,7 @@ def only(text: str, language: str = "en") -> Specific:
         ("fr", "les années 1990, XXe siècle, 12 34 56", ["les années 1990", "XXe siècle", "12", "34", "56"]),
         ("fr", "soixante-dix, vingt-trente", ["soixante-dix"]),
         ("de", "1.234.567 Euro, zweiж", ["1.234.567 Euro"]),
-        ("zh", "3月间，98年，13月40日", ["3", "98", "13", "40"]),
+        ("zh", "3月间，98年，13月40日", ["3", "98年", "13", "40日"]),
         ("zh", "三分之二，百分之五十，万一，他一三", ["三分之二", "百分之五十"]),
         ("ja", "3億5000万円", ["3億5000万円"]),
         ("xx", "two 3", ["3"]),

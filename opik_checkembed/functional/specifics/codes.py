@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from opik_checkembed.functional.specifics import patterns
+from opik_checkembed.functional.specifics import chinese, patterns
 from opik_checkembed.functional.specifics.dates import month_of
 from opik_checkembed.functional.specifics.figures import suffix
 from opik_checkembed.functional.specifics.folding import folded, words_of
@@ -48,8 +48,13 @@ def versions_and_hashes(scan: Scan) -> None:
 def designations(scan: Scan, latin: bool) -> None:
     """Names that end in figures: standards, models, rooms."""
     mixed_case(scan)
+    scan.at(scan.before(scan.joints(), patterns.LONGEST_HEAD), patterns.STANDARD, _identifier)
     scan.at(scan.before(scan.joints(), patterns.LONGEST_HEAD), patterns.DESIGNATION, _designation)
-    if latin:
+    if not latin:
+        scan.each(patterns.LATIN_NUMBERED, _latin_numbered)
+        scan.each(patterns.VERSION_BEHIND_WORD, _version_behind_word)
+        scan.at_figures(patterns.GENERATION, _identifier)
+    else:
         scan.at(scan.capitals(), patterns.NUMBERED_NAME, _numbered_name)
 
 
@@ -157,6 +162,24 @@ def _numbered_name(scan: Scan, match: re.Match[str]) -> None:
         start += len(words[0]) + 1
         words = words[1:]
     scan.take(start, match.end(), "name", named(scan.text[start : match.end()], short=False))
+
+
+def _latin_numbered(scan: Scan, match: re.Match[str]) -> None:
+    """Windows 11 among Chinese, Japanese, Arabic or Hindi words."""
+    figure = match["n"]
+    behind = suffix(scan.left, match.end("n"), scan.language, money=False)
+    year = len(figure) == 4 and figure[0] in "12"
+    words = match[0].split()
+    ordinary = month_of(words[0]) is not None or words[0].casefold() in CURRENCIES
+    if not (year or ordinary or behind.unit or behind.power or chinese.counts(scan.left, match.end())):
+        scan.take(match.start(), match.end(), "name", named(match[0], short=False))
+
+
+def _version_behind_word(scan: Scan, match: re.Match[str]) -> None:
+    behind = suffix(scan.left, match.end(), scan.language, money=False)
+    if behind.end > match.end():
+        return
+    scan.take(match.start(1), match.end(1), "identifier", same(f"i:{match[1].casefold().removeprefix('v')}"))
 
 
 def _code_key(text: str) -> str:

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from opik_checkembed.functional.specifics import patterns
+from opik_checkembed.functional.specifics import chinese, patterns
 from opik_checkembed.functional.specifics.figures import SPACES
-from opik_checkembed.functional.specifics.numerals import chinese_value, roman_value
-from opik_checkembed.functional.specifics.readings import Date, Reading, date_reading, days_reading, same, time_reading
+from opik_checkembed.functional.specifics.numerals import roman_value
+from opik_checkembed.functional.specifics.readings import Date, Reading, date_reading, days_reading, same, time_reading, years_reading
 from opik_checkembed.functional.specifics.scan import Scan
 from opik_checkembed.functional.specifics.vocabulary import (
     BEFORE_MONTHS,
@@ -21,28 +21,24 @@ from opik_checkembed.functional.specifics.vocabulary import (
 )
 
 _CENTURY_WORDS = {"twenty-first": 21}
-_HALVES = {"下午": True, "午後": True, "晚上": True, "上午": False, "午前": False, "早上": False}
 
 
 def dates(scan: Scan) -> None:
     """Dates of all spellings, and times."""
+    chinese.dates(scan)
     lowered = scan.left.casefold()
     if any(hint in lowered for hint in patterns.CENTURY_WORDS):
         ends = (match.end() for match in patterns.CENTURY_WORD.finditer(scan.left))
         scan.at(scan.before(ends, patterns.LONGEST_CENTURY), patterns.CENTURY, _century)
     if "années" in lowered or "años" in lowered:
         scan.each(patterns.DECADE_BEFORE, _decade)
-    if any(hint in lowered for hint in ("0s", "0's", "0’s", "0er", "年代")):
+    if any(hint in lowered for hint in ("0s", "0's", "0’s", "0er")):
         scan.at_figures(patterns.DECADE, _decade)
     if scan.figures():
         if any(hint in scan.left for hint in ("AD ", "A.D. ")):
             scan.each(patterns.AD_BEFORE, _era)
-        if any(hint in scan.left for hint in ("前", "公元", "西暦", "西历")):
-            scan.each(patterns.CHINESE_ERA, _era)
         if any(hint in scan.left for hint in ("BC", "B.C", "AD", "A.D", "CE", "C.E", "Chr", ".-C", ". C", ".C")):
             scan.at_figures(patterns.ERA, _era)
-    if "年" in scan.left or "月" in scan.left:
-        scan.each(patterns.CHINESE_DATE, _chinese_date)
     scan.at_figures(patterns.DAY_FIRST, _day_first)
     scan.at(scan.places(patterns.MONTH_HEADS), patterns.MONTH_FIRST, _month_first)
     for pattern, read in ((patterns.NUMERIC_DATE, _numeric_date), (patterns.TIME, _time)):
@@ -98,21 +94,6 @@ def _worded_date(scan: Scan, match: re.Match[str], year: str | None, end: int) -
         if word not in SHORT_MONTHS:
             found = found.rstrip(".")
         scan.take(start, start + len(found), "date", date_reading(date) if last is None else days_reading(date, until))
-
-
-def _chinese_date(scan: Scan, match: re.Match[str]) -> None:
-    y, m, d, last = (
-        None if g is None else (int(g) if g.isdigit() else chinese_value(g)) for g in match.group("y", "m", "d", "e")
-    )
-    if (y is None and d is None and m is not None) and scan.left[match.end() : match.end() + 1] in "间":
-        return
-    if y is not None and y < 100 and m is None:
-        return
-    date = Date(y, m, d)
-    until = date if last is None else date._replace(day=last)
-    if any(date) and date.possible and until.possible:
-        reading = date_reading(date) if last is None else days_reading(date, until)
-        scan.take(match.start(), match.end(), "date", reading)
 
 
 def _numeric_date(scan: Scan, match: re.Match[str]) -> None:
@@ -186,36 +167,32 @@ def _years(scan: Scan, match: re.Match[str]) -> None:
             return
         last = first[:2] + last
     if int(first) < int(last):
-        parts = frozenset({*date_reading(Date(int(first))).states, *date_reading(Date(int(last))).states})
-        key = f"d:{first}..{last}"
-        needs = frozenset({key, f"both:d:{first}--&d:{last}--"})
-        scan.take(match.start(), match.end(), "date", Reading(needs, parts | {key}))
+        scan.take(match.start(), match.end(), "date", years_reading(int(first), int(last)))
 
 
 def _time(scan: Scan, match: re.Match[str]) -> None:
-    hour = match["h"] or match["h2"] or match["h3"]
-    minute = match["n"] or match["n2"] or match["n3"] or match["n4"]
-    start = match.start()
-    half = scan.left[max(0, start - 2) : start] if match["h3"] else ""
-    half = half if half in _HALVES else ""
-    marker = match["x"].casefold() if match["x"] else half
-    if minute is None and not marker and match["h3"] is None:
+    hour = match["h"] or match["h2"]
+    minute = match["n"] or match["n2"] or match["n3"]
+    marker = match["x"].casefold() if match["x"] else ""
+    if minute is None and not marker:
         return
-    hour_n, minute_n = int(hour), 30 if match["half"] else int(minute or 0)
+    hour_n, minute_n = int(hour), int(minute or 0)
     if hour_n > 24 or minute_n > 59:
         return
     afternoon = None
-    if marker[:1] == "p" or _HALVES.get(marker) is True:
+    if marker[:1] == "p":
         afternoon = True
-    elif marker[:1] == "a" or _HALVES.get(marker) is False:
+    elif marker[:1] == "a":
         afternoon = False
     end = match.end()
     end -= len(match[0]) - len(match[0].rstrip(SPACES))
     # A full stop that ends the sentence still belongs to "a.m.".
-    scan.take(start - len(half), end, "date", time_reading(hour_n, minute_n, afternoon))
+    scan.take(match.start(), end, "date", time_reading(hour_n, minute_n, afternoon))
 
 
 def _weekday(scan: Scan, match: re.Match[str]) -> None:
     word = match[0]
+    if word in {"周一", "週一"} and scan.left[match.end() : match.end() + 1] in tuple("次回遍趟期个"):
+        return  # once a week
     if word[0].isupper() or scan.language in {"fr", "es"} or not word[0].isascii():
         scan.take(match.start(), match.end(), "date", same(f"weekday:{WEEKDAYS[word.casefold()]}"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from opik_checkembed.functional.specifics import codes, dates, numbers
+from opik_checkembed.functional.specifics import chinese, codes, dates, numbers
 from opik_checkembed.functional.specifics.names import given_names
 from opik_checkembed.functional.specifics.names import names as found_names
 from opik_checkembed.functional.specifics.scan import Scan
@@ -33,6 +33,7 @@ def specifics(text: str, language: str = "en", *, names: Sequence[tuple[int, int
     codes.addresses(scan)
     codes.quotations(scan)
     codes.names_in_code(scan)
+    chinese.fractions(scan)
     dates.dates(scan)
     if scan.figures():
         codes.versions_and_hashes(scan)

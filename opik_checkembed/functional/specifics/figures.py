@@ -8,7 +8,16 @@ from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 from typing import NamedTuple
 
-from opik_checkembed.functional.specifics.vocabulary import CURRENCIES, DECIMAL_COMMA, LONG_SCALE, SCALES, UNITS
+from opik_checkembed.functional.specifics.vocabulary import (
+    CURRENCIES,
+    DECIMAL_COMMA,
+    LONG_SCALE,
+    NO_UNIT_BEFORE,
+    OWN_UNITS,
+    SCALES,
+    TENTHS,
+    UNITS,
+)
 
 SPACES = " \u00a0\u2009\u202f"
 _IN_LATEX = {"{,}": ",", "\\,": "\u2009"}
@@ -78,7 +87,13 @@ def _scales(language: str) -> dict[str, int]:
     return {**SCALES, **LONG_SCALE.get(language, {})}
 
 
-_NEXT = re.compile(rf"[{SPACES}-]?([^\s\d,;:!?()\[\]|*\"”“]{{1,24}})(?: ([^\s\d,;:!?()\[\]|*\"”“]{{1,24}}))?")
+@lru_cache(maxsize=16)
+def _units(language: str) -> dict[str, str]:
+    return {**UNITS, **CURRENCIES, **OWN_UNITS.get(language, {})}
+
+
+_WORD = r"[^\s\d,;:!?()\[\]|*\"”“،؛؟۔।。，、；：？！（）「」『』《》〜～]{1,24}"
+_NEXT = re.compile(rf"[{SPACES}-]?({_WORD})(?: ({_WORD}))?")
 _DOTTED_SCALES = frozenset({"mio", "mrd", "tsd"})
 # Words of other kinds more often than units.
 _NO_UNITS = frozenset({"a", "in", "an", "en", "may"})
@@ -102,7 +117,7 @@ def suffix(text: str, end: int, language: str, money: bool) -> Suffix:
         if match is None:
             break
         found = _longest(
-            match, scales, money=money, unit_open=unit is None, scale_open=power == 0 or text[end : end + 1] > "\u2e80"
+            match, scales, _units(language), money=money, unit_open=unit is None, scale_open=power == 0 or text[end : end + 1] > "\u2e80"
         )
         if found is None:
             break
@@ -118,7 +133,13 @@ def suffix(text: str, end: int, language: str, money: bool) -> Suffix:
 
 
 def _longest(
-    match: re.Match[str], scales: dict[str, int], *, money: bool, unit_open: bool, scale_open: bool
+    match: re.Match[str],
+    scales: dict[str, int],
+    units: dict[str, str],
+    *,
+    money: bool,
+    unit_open: bool,
+    scale_open: bool,
 ) -> tuple[int, int, str | None] | None:
     first, second = match[1], match[2]
     tight = match.start(1) == match.start()
@@ -141,16 +162,16 @@ def _longest(
                 if power is not None:
                     return (stop if word.rstrip(".") in _DOTTED_SCALES else end), power, None
             if unit_open and not money:
-                unit = CURRENCIES.get(word) or UNITS.get(word)
+                unit = units.get(word)
                 if unit is not None and not (
                     len(word) == 1 and word.isalpha() and word.isascii() and cut.isupper() and cut not in "WVCF"
                 ):
                     return end, 0, unit
-    return _glued(match, scales, unit_open=unit_open and not money, scale_open=scale_open)
+    return _glued(match, scales, units, unit_open=unit_open and not money, scale_open=scale_open)
 
 
 def _glued(
-    match: re.Match[str], scales: dict[str, int], *, unit_open: bool, scale_open: bool
+    match: re.Match[str], scales: dict[str, int], units: dict[str, str], *, unit_open: bool, scale_open: bool
 ) -> tuple[int, int, str | None] | None:
     """Units in scripts that put no space between words, such as 300米."""
     first = match[1]
@@ -160,9 +181,13 @@ def _glued(
         piece = first[:length].casefold()
         if piece.isascii() and length < len(first) and first[length].isascii():
             continue
+        if first[length : length + 1] in NO_UNIT_BEFORE.get(piece, ()):
+            return None  # 3年生 counts no years
         if scale_open and piece in scales:
             return match.start(1) + length, scales[piece], None
-        unit = UNITS.get(piece) or CURRENCIES.get(piece)
+        if unit_open and piece in TENTHS:
+            return match.start(1) + length, 1, "%"
+        unit = units.get(piece)
         if (
             unit_open
             and unit is not None

@@ -18,7 +18,8 @@ def folded(text: str) -> str:
             return " ".join(text.casefold().split())
     else:
         text = unicodedata.normalize("NFKD", text.replace("’", "'").replace("‑", "-"))
-        text = _ACCENTS.sub("", text)
+        # What is left is put together again: in Japanese ゴ is one letter.
+        text = unicodedata.normalize("NFC", _ACCENTS.sub("", text))
     return " ".join(_POSSESSIVE.sub("", text.casefold()).split())
 
 

@@ -10,13 +10,14 @@ from typing import NamedTuple
 from opik_checkembed.functional.specifics import patterns
 from opik_checkembed.functional.specifics.dates import month_of
 from opik_checkembed.functional.specifics.figures import suffix
-from opik_checkembed.functional.specifics.readings import named, words_of_name
+from opik_checkembed.functional.specifics.readings import named, same, words_of_name
 from opik_checkembed.functional.specifics.scan import Scan
 from opik_checkembed.functional.specifics.vocabulary import (
     BEFORE_PLACES,
     DECIMAL_COMMA,
     DOUBTFUL_MONTHS,
     HONORIFICS,
+    NO_LATIN_NAMES,
     NOUNS_IN_CAPITALS,
     ORDINARY_NOUNS,
     STARTERS,
@@ -44,7 +45,17 @@ def names(scan: Scan, latin: bool) -> None:
 
 
 def _name(scan: Scan, match: re.Match[str]) -> None:
-    scan.take(match.start(), match.end(), "name", named(match[0], short=False))
+    start, written = match.start(), match[0]
+    if (honorific := patterns.HONORIFIC_BEFORE.match(written)) is not None:
+        start += honorific.end()
+        written = written[honorific.end() :]
+    if len(written) == 1 or written.casefold() in NO_LATIN_NAMES:
+        return
+    if patterns.CODE_WORD.fullmatch(written):
+        scan.take(start, match.end(), "identifier", same(f"i:{written.casefold()}"))
+        return
+    person = all(part[0].isupper() or part in {"van", "von", "de"} for part in written.split()) or "・" in written
+    scan.take(start, match.end(), "name", named(written, short=person))
 
 
 def _capitalised(scan: Scan) -> None:

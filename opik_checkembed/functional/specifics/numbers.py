@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 
-from opik_checkembed.functional.specifics import patterns
-from opik_checkembed.functional.specifics.figures import SPACES, added, number_value, scaled, suffix
+from opik_checkembed.functional.specifics import chinese, patterns
+from opik_checkembed.functional.specifics.figures import SPACES, Suffix, added, number_value, scaled, suffix
 from opik_checkembed.functional.specifics.numerals import (
-    chinese_value,
     german_numbers,
     is_count,
     number_words,
@@ -15,7 +15,7 @@ from opik_checkembed.functional.specifics.numerals import (
 )
 from opik_checkembed.functional.specifics.readings import Date, date_reading, quantity, same
 from opik_checkembed.functional.specifics.scan import Scan
-from opik_checkembed.functional.specifics.vocabulary import COUNTERS, CURRENCIES, MULTIPLIERS
+from opik_checkembed.functional.specifics.vocabulary import CURRENCIES, MULTIPLIERS
 
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 # Arabic writes "and" in one with the next word: خمسة وعشرون.
@@ -25,6 +25,7 @@ _CURRENCY_SIGNS = {"a$": "usd", "c$": "usd"}
 
 def figures(scan: Scan) -> None:
     """Numbers written in figures."""
+    chinese.scores(scan)
     scan.at_figures(patterns.SCIENTIFIC, _scientific)
     if ":" in scan.left:
         scan.at_figures(patterns.SCORE, _score)
@@ -36,8 +37,7 @@ def numerals(scan: Scan) -> None:
     if scan.language == "de":
         scan.at(scan.places(patterns.number_heads("de")), patterns.LOWER_WORD, _german)
     elif scan.language in {"zh", "ja"}:
-        scan.each(patterns.CHINESE_FRACTION, _chinese_fraction)
-        scan.each(patterns.CHINESE_NUMBER, _chinese)
+        chinese.numerals(scan)
     elif (pattern := number_words(scan.language)) is not None:
         scan.at(scan.places(patterns.number_heads(scan.language)), pattern, _words)
 
@@ -87,6 +87,8 @@ def _number(scan: Scan, match: re.Match[str]) -> None:
             last, end = None, match.end("a")
             behind = suffix(scan.left, end, scan.language, money is not None)
         else:
+            if Decimal(upper) <= Decimal(value):
+                behind = Suffix(end, 0, None)  # 3-2 is a score, so what follows is no unit of it
             value, upper = scaled(value, behind.power), scaled(upper, behind.power)
             scan.take(start, behind.end, "number", quantity(f"{value}..{upper}", unit or behind.unit))
             return
@@ -94,12 +96,23 @@ def _number(scan: Scan, match: re.Match[str]) -> None:
         value, behind = added(value, "0.5"), suffix(scan.left, half, scan.language, money is not None)
     value = scaled(value, behind.power)
     end = behind.end
+    if (more := chinese.range_behind(scan.left, end, behind, scan.language)) is not None:
+        upper, behind = more
+        scan.take(start, behind.end, "number", quantity(f"{value}..{upper}", unit or behind.unit))
+        return
     # 3億5000万 is one number.
-    while behind.power >= 4 and (more := patterns.NEXT_FIGURE.match(scan.left, end)) is not None:
-        behind = suffix(scan.left, more.end(), scan.language, money is not None)
-        value = added(value, scaled(more[0], behind.power))
+    while behind.power >= 4 and (next_figure := patterns.NEXT_FIGURE.match(scan.left, end)) is not None:
+        behind = suffix(scan.left, next_figure.end(), scan.language, money is not None)
+        value = added(value, scaled(next_figure[0].replace(",", ""), behind.power))
         end = behind.end
     unit = unit or behind.unit
+    if money == "人民币" and scan.left[end : end + 1] == "元":
+        end += 1
+    if scan.language in {"zh", "ja"} and scan.left[start - 1 : start] == "第" and start:
+        scan.take(start - 1, match.end("a"), "number", quantity(value, None))
+        return
+    if (halved := chinese.half_behind(scan.left, end, behind.unit)) > end:
+        value, end = added(value, "0.5"), halved
     if (
         money is None
         and behind.unit is None
@@ -108,6 +121,7 @@ def _number(scan: Scan, match: re.Match[str]) -> None:
         and written.isdigit()
         and "1000" <= str(int(written)) <= "2099"
         and value[0] != "-"
+        and not chinese.counts(scan.left, end)
     ):
         scan.take(start, end, "date", date_reading(Date(int(written))))
         return
@@ -127,7 +141,8 @@ def _numbers_an_item(scan: Scan, start: int, end: int) -> bool:
             and "(" not in scan.left[max(0, start - 80) : start]
         )
     line = scan.left.rfind("\n", max(0, start - 80), start) + 1
-    return mark == "." and scan.left[end + 1 : end + 2].isspace() and not scan.left[line:start].strip(" \t*_")
+    listed = mark == "、" or (mark == "." and scan.left[end + 1 : end + 2].isspace())
+    return listed and not scan.left[line:start].strip(" \t*_")
 
 
 def _german(scan: Scan, match: re.Match[str]) -> None:
@@ -168,28 +183,6 @@ def _worded(scan: Scan, start: int, end: int, value: str) -> None:
         scan.take(start, behind.end, "number", quantity(scaled(value, behind.power), behind.unit))
     else:
         scan.take(start, end, "number", quantity(value, None))
-
-
-def _chinese(scan: Scan, match: re.Match[str]) -> None:
-    numeral = match[0]
-    after = scan.left[match.end() : match.end() + 1]
-    ordinal = scan.left[match.start() - 1 : match.start()] == "第"
-    behind = suffix(scan.left, match.end(), scan.language, money=False)
-    counted = bool(after) and after in COUNTERS
-    whole = not after and match.start() == 0
-    if numeral[0] in "万萬亿億" or (numeral in {"一", "千", "百"} and not (numeral != "一" and counted)):
-        return
-    if counted or behind.unit or whole or ordinal:
-        end = behind.end if behind.unit else match.end()
-        scan.take(match.start(), end, "number", quantity(str(chinese_value(numeral)), behind.unit))
-
-
-def _chinese_fraction(scan: Scan, match: re.Match[str]) -> None:
-    below, above = (number_value(g, "zh") if g[0].isdigit() else str(chinese_value(g)) for g in match.groups())
-    assert above is not None  # plain digits
-    assert below is not None
-    reading = quantity(above, "%") if below == "100" else quantity(f"{above}/{below}", None)
-    scan.take(match.start(), match.end(), "number", reading)
 
 
 def _in_no_word(text: str, start: int, end: int) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from opik_checkembed.functional.specifics.figures import SPACES
-from opik_checkembed.functional.specifics.numerals import CHINESE_NUMERAL, words_for_numbers
+from opik_checkembed.functional.specifics.numerals import words_for_numbers
 from opik_checkembed.functional.specifics.vocabulary import (
     ABBREVIATIONS,
     HONORIFICS,
@@ -45,8 +45,11 @@ _QUOTE = "'’"
 TAKEN = "\ue000"
 """Stands where something has been found already, so that later patterns do not find it again."""
 
-# Chinese and Japanese put no space between words, so their letters bound a figure as marks do.
-_NO_LETTER = r"(?<![^\W\u2e80-\uffff])"
+# Chinese and Japanese put no space between words, so their letters bound a figure as marks do. In Arabic small words
+# are written in one with what follows: "و1945".
+_ARABIC = r"\u0620-\u065f\u0670-\u06d3"
+
+_NO_LETTER = rf"(?<![^\W{_ARABIC}\u2e80-\uffff])"
 
 _NO_LETTER_NEXT = r"(?![^\W\u2e80-\uffff])"
 
@@ -64,8 +67,8 @@ CODE = re.compile(r"(?<!`)`([^`\n]{1,80})`(?!`)")
 QUOTED = re.compile(
     r"“([^“”]{1,300})”|„([^“”„]{1,300})[“”]|«[\s\u00a0\u202f]?([^«»]{1,300}?)[\s\u00a0\u202f]?»|»([^«»]{1,300})«"
     r"|「([^「」]{1,300})」|『([^『』]{1,300})』|《([^《》]{1,300})》|〈([^〈〉]{1,300})〉"
-    r"|(?<![\w\"])\"([^\"\n]{1,300})\"|‘([^‘\n]{1,200}?)’(?!\w)|‚([^‘’‚\n]{1,200})[‘’]"
-    rf"|(?<![\w'])'(?!\d\ds)(?=[{UPPER}\w])([^'\n]{{2,120}}(?:'\w[^'\n]{{1,60}}){{0,2}})'(?!\w)"
+    rf"|{_NO_LETTER}(?<!\")\"([^\"\n]{{1,300}})\"|‘([^‘\n]{{1,200}}?)’{_NO_LETTER_NEXT}|‚([^‘’‚\n]{{1,200}})[‘’]"
+    rf"|{_NO_LETTER}(?<!')'(?!\d\ds)(?=[{UPPER}\w])([^'\n]{{2,120}}(?:'\w[^'\n]{{1,60}}){{0,2}})'{_NO_LETTER_NEXT}"
 )
 
 SNAKE = re.compile(
@@ -73,11 +76,11 @@ SNAKE = re.compile(
     re.ASCII,
 )
 
-HASH = re.compile(r"(?<![\w-])(?=[a-f]{0,39}\d)(?=\d{0,39}[a-f])[0-9a-f]{7,40}(?![\w-])")
+HASH = re.compile(r"(?<![\w-])(?=[a-f]{0,39}\d)(?=\d{0,39}[a-f])[0-9a-f]{7,40}(?![\w-])", re.ASCII)
 
 VERSION = re.compile(
-    r"(?<![^\W\u2e80-\uffff])(?<!\.)(?:v\d{1,4}(?:\.\d{1,6}){0,3}|\d{1,4}(?:\.\d{1,6}){2,3})(?:-?(?:rc|alpha|beta|b|a)\.?\d{0,3})?"
-    r"(?![\w.]{0,20}\d)(?!\w)",
+    rf"{_NO_LETTER}(?<!\.)(?:v\d{{1,4}}(?:\.\d{{1,6}}){{0,3}}|\d{{1,4}}(?:\.\d{{1,6}}){{2,3}})(?:-?(?:rc|alpha|beta|b|a)\.?\d{{0,3}})?"
+    rf"(?![A-Za-z0-9_.]{{0,20}}\d){_NO_LETTER_NEXT}",
     re.IGNORECASE,
 )
 
@@ -89,6 +92,12 @@ DESIGNATION = re.compile(
     rf"|[A-Z]{{2,8}}[ \u00a0](?:[A-Z]{{2,6}}[ \u00a0])?\d{{1,6}}(?:[-.:/]\d{{1,6}}){{0,3}}"
     rf"|[{_LATIN}]{{3,20}}-\d{{2,5}}[A-Za-z]?){_NO_LETTER_NEXT}(?![.,:]\d)"
 )
+
+STANDARD = re.compile(
+    rf"{_NO_LETTER}(?<![/-])[A-Z]{{2,8}}(?:/[A-Z]{{1,8}}){{1,2}}[ \u00a0-]?(?:[A-Z]{{1,4}}[ \u00a0-]?)?\d{{1,6}}(?:[-.:/]\d{{1,6}}){{0,3}}{_NO_LETTER_NEXT}(?![.,:]\d)"
+    rf"|{_NO_LETTER}(?<![/-])[A-Z]{{3,8}}[ \u00a0][A-Z][ \u00a0]\d{{2,6}}{_NO_LETTER_NEXT}(?![.,:]\d)"
+)
+"""ISO/IEC 27001, GB/T 5750-2006, JIS B 0001."""
 
 HUMP = re.compile(r"[A-Z](?<=[a-z].)")
 
@@ -162,15 +171,9 @@ MONTH_FIRST = re.compile(
     rf"|,?{_OF}(?P<y2>\d{{4}})(?!\w|[.,]\d))?"
 )
 
-_CHINESE_DAY = r"(?:\d{1,2}|[一二三四五六七八九十]{1,3})"
-
-CHINESE_DATE = re.compile(
-    rf"(?:(?P<y>\d{{2,4}}|[〇零一二三四五六七八九]{{4}})年)?(?:(?P<m>{_CHINESE_DAY})月"
-    rf"(?:(?P<d>{_CHINESE_DAY})(?:[日号]?(?:至|到|から|[-–—~～])(?P<e>{_CHINESE_DAY}))?[日号])?)?"
-)
-
 NUMERIC_DATE = re.compile(
-    r"(?<![\w./-])(?:(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?!(?!T\d)[\w/-]|\.\d)|(\d{1,2})([-/.])(\d{1,2})\6(\d{4}|\d{2})(?![\w/-]|\.\d))"
+    rf"{_NO_LETTER}(?<![./-])(?:(\d{{4}})([-/.])(\d{{1,2}})\2(\d{{1,2}})(?:(?=T\d)|{_NO_LETTER_NEXT}(?![/-]|\.\d))"
+    rf"|(\d{{1,2}})([-/.])(\d{{1,2}})\6(\d{{4}}|\d{{2}}){_NO_LETTER_NEXT}(?![/-]|\.\d))"
 )
 
 _BEFORE_CHRIST = (
@@ -187,9 +190,7 @@ ERA = re.compile(
 
 AD_BEFORE = re.compile(r"(?<!\w)(?:AD|A\.D\.)[ ](?P<ad>\d{1,4})(?!\w)")
 
-CHINESE_ERA = re.compile(r"(?:公元|紀元)?前(?P<bc>\d{1,4})年|(?:公元|西暦|西历)(?P<ad>\d{1,4})年")
-
-CENTURY_WORDS = ("centur", "siècle", "siglo", "jahrhundert", "世纪", "世紀", "सदी", "शताब्दी")
+CENTURY_WORDS = ("centur", "siècle", "siglo", "jahrhundert", "सदी", "शताब्दी")
 
 CENTURY_WORD = re.compile("|".join(CENTURY_WORDS), re.IGNORECASE)
 
@@ -197,42 +198,49 @@ LONGEST_CENTURY = 20
 """Up to the end of its word."""
 
 CENTURY = re.compile(
-    rf"(?<!\w)(?:(?P<n>\d{{1,2}})(?:st|nd|rd|th|\.|e|वीं)?[{SPACES}-]?(?:century|centuries|Jahrhunderts?|siècle|世纪|世紀|सदी|शताब्दी)"
+    rf"(?<!\w)(?:(?P<n>\d{{1,2}})(?:st|nd|rd|th|\.|e|वीं)?[{SPACES}-]?(?:century|centuries|Jahrhunderts?|siècle|सदी|शताब्दी)"
     rf"|(?P<r>[IVX]{{1,6}})(?:e|ème)?[{SPACES}]siècle|siglo[{SPACES}](?P<r2>[IVX]{{1,6}})"
     rf"|(?P<w>[a-z]{{5,12}}|twenty-first)[ -]century)(?!\w)",
     re.IGNORECASE,
 )
 
-DECADE = re.compile(r"(?<![\w.,])([1-9]\d{2}0)(?:['’]?s|er)(?!\w)|(\d{2,4})年代", re.IGNORECASE)
+DECADE = re.compile(r"(?<![\w.,])([1-9]\d{2}0)(?:['’]?s|er)(?!\w)", re.IGNORECASE)
 
 DECADE_BEFORE = re.compile(
     r"(?<!\w)(?:les )?années[ \u00a0]([1-9]\d{2}0|\d0)(?!\w)|años[ \u00a0]([1-9]\d{2}0|\d0)(?!\w)", re.IGNORECASE
 )
 
 YEARS = re.compile(
-    rf"(?<![\w.,/+-])(\d{{4}})(?:[{SPACES}]?[–—-][{SPACES}]?|[ ](?:to|bis|à|a)[ ])(\d{{4}}|\d{{2}})(?![\w/]|[.,-]\d)"
+    rf"{_NO_LETTER}(?<![.,/+-])(\d{{4}})(?:[{SPACES}]?[–—-][{SPACES}]?|[ ](?:to|bis|à|a|إلى|حتى|से)[ ])(\d{{4}}|\d{{2}}){_NO_LETTER_NEXT}(?!/|[.,-]\d)"
 )
 
 TIME = re.compile(
-    r"(?P<h3>\d{1,2})[点點時时](?:(?P<n4>\d{1,2})分|(?P<half>半))?(?!間|间)"
-    rf"|(?<![\w.,])(?P<h2>\d{{1,2}})[{SPACES}]?h[{SPACES}]?(?P<n3>\d{{2}})(?![\w:/])"
-    rf"|(?<![\w:.,])(?P<h>\d{{1,2}})(?:[:](?P<n>\d{{2}})(?::\d{{2}})?|[.](?P<n2>\d{{2}})(?=[{SPACES}]?(?:Uhr|[ap]\.?m)))?[{SPACES}]?(?P<x>[ap]\.m\.|[ap]m\b|uhr\b|o['’]clock\b|बजे)?(?![\w:]|[.,]\d)",
+    rf"(?<![\w.,])(?P<h2>\d{{1,2}})[{SPACES}]?h[{SPACES}]?(?P<n3>\d{{2}})(?![\w:/])"
+    rf"|{_NO_LETTER}(?<![:.,])(?P<h>\d{{1,2}})(?:[:](?P<n>\d{{2}})(?::\d{{2}})?|[.](?P<n2>\d{{2}})(?=[{SPACES}]?(?:Uhr|[ap]\.?m)))?[{SPACES}]?(?P<x>[ap]\.m\.|[ap]m\b|uhr\b|o['’]clock\b|बजे)?{_NO_LETTER_NEXT}(?!:|[.,]\d)",
     re.IGNORECASE,
 )
 
-SCORE = re.compile(r"(?<![\w.,:/–-])(\d{1,3})[:](\d{1,2})(?![\w:]|[.,]\d)")
+SCORE = re.compile(rf"{_NO_LETTER}(?<![.,:/–-])(\d{{1,3}})[:](\d{{1,2}}){_NO_LETTER_NEXT}(?!:|[.,]\d)")
 
-_SYMBOL = r"US\$|A\$|C\$|[$€£¥₹₩₽]"
+_SYMBOL = r"US\$|A\$|C\$|HK\$|NT\$|[$€£¥₹₩₽￥＄]"
 
 _FIGURE = r"\d{1,18}(?:(?:[.,٬٫'’\u202f\u00a0\u2009．，]|\{,\}|\\,)\d{1,18}){0,8}[½⅓⅔¼¾⅕⅖⅗⅘⅙⅛⅜⅝⅞]?|[½⅓⅔¼¾⅕⅖⅗⅘⅙⅛⅜⅝⅞]"
 
 _SPACED_FIGURE = r"\d{1,3}(?:[ \u00a0\u202f\u2009]\d{3}(?!\d)){1,6}(?:,\d{1,9})?"
 
-_SIGN = rf"(?:{_NO_LETTER}(?<![.,)\]%/*+=-])[-−–+±])?"
+_SIGN = rf"(?:{_NO_LETTER}(?<![.,)\]%/*+=-])[-−–+±－]|零下|マイナス|氷点下)?"
 
 _DASH = rf"-|[{SPACES}]?[–—‒][{SPACES}]?|{_GAP}(?:to|bis|à|a){_GAP}"
 
-_MONEY = rf"(?:{_SYMBOL})[{SPACES}]?|\b(?:USD|EUR|GBP|CHF|JPY|CNY)[{SPACES}]"
+_OWN_DASHES = {
+    "zh": "[~～〜－―—]|至|到",
+    "ja": "[~～〜－―—]|から|至",
+    "ar": rf"{_GAP}(?:إلى|حتى){_GAP}",
+    "hi": rf"{_GAP}से{_GAP}",
+}
+"""What more stands between the ends of a range."""
+
+_MONEY = rf"(?:{_SYMBOL}|人民币)[{SPACES}]?|\b(?:USD|EUR|GBP|CHF|JPY|CNY)[{SPACES}]"
 
 BEFORE_FIGURE = re.compile(rf"(?P<sign>{_SIGN})(?:(?P<money>{_MONEY})(?P<sign2>[-−])?)?\Z")
 
@@ -240,10 +248,11 @@ BEFORE_FIGURE = re.compile(rf"(?P<sign>{_SIGN})(?:(?P<money>{_MONEY})(?P<sign2>[
 @lru_cache(maxsize=16)
 def numbers(language: str) -> re.Pattern[str]:
     """Figures (`a`), with an ordinal's ending (`ord`), a range's end (`b`) or what divides them (`over`)."""
+    dash = f"{_DASH}|{_OWN_DASHES[language]}" if language in _OWN_DASHES else _DASH
     figure = f"(?:{_SPACED_FIGURE}|{_FIGURE})" if language in {"fr", "es", "pl", "ru", "sv", "cs"} else f"(?:{_FIGURE})"
     return re.compile(
         rf"{_NO_LETTER}(?<!\d:)(?P<a>{figure})"
-        rf"(?:(?P<ord>st|nd|rd|th|er|ère|ème|e|º|ª|वां|वीं)(?!\w)|(?P<dash>{_DASH})(?:{_SYMBOL})?(?P<b>{figure})(?![\w=]|[{SPACES}]?[=])|/(?P<over>\d{{1,3}})(?![\w/]))?",
+        rf"(?:(?P<ord>st|nd|rd|th|er|ère|ème|e|º|ª|वां|वीं)(?!\w)|(?P<dash>{dash})(?:{_SYMBOL})?(?P<b>{figure}){_NO_LETTER_NEXT}(?![=]|[{SPACES}]?[=])|/(?P<over>\d{{1,3}}){_NO_LETTER_NEXT}(?!/))?",
     )
 
 
@@ -266,26 +275,93 @@ AND_A_HALF = {
     "es": re.compile(r"[ ]y[ ]medi[oa](?!\w)"),
 }
 
-NEXT_FIGURE = re.compile(r"\d{1,4}(?![\d.,])")
-
-CHINESE_FRACTION = re.compile(
-    rf"([{CHINESE_NUMERAL}]{{1,8}}|\d{{1,6}})分之([{CHINESE_NUMERAL}]{{1,10}}|\d{{1,9}}(?:\.\d{{1,9}})?)"
-)
+NEXT_FIGURE = re.compile(r"\d{1,4}(?:,\d{3})?(?![\d.,])")
 
 SCIENTIFIC = re.compile(
     rf"{_NO_LETTER}(?:(?P<a>\d{{1,9}}(?:[.,]\d{{1,12}})?)(?:[ ]?[×x·*][ ]?10"
     rf"(?:\^\{{?(?P<e>[-−+]?\d{{1,3}})\}}?|(?P<s>[⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{{1,3}}))"
-    rf"|[eE](?P<e2>[-+]?\d{{1,3}}))|10\^\{{?(?P<e3>[-−+]?\d{{1,3}})\}}?)(?!\w)"
+    rf"|[eE](?P<e2>[-+]?\d{{1,3}}))|10\^\{{?(?P<e3>[-−+]?\d{{1,3}})\}}?){_NO_LETTER_NEXT}"
 )
 
-CHINESE_NUMBER = re.compile(rf"[{CHINESE_NUMERAL}]{{1,20}}")
+_KATAKANA = r"[ァ-ヺーｦ-ﾟ]"
 
-KATAKANA = re.compile(r"[ァ-ヺー]{1,30}(?:[・＝=][ァ-ヺー]{1,30}){1,5}|[ァ-ヺー]{3,30}")
+KATAKANA = re.compile(
+    rf"(?:[A-Z]\.?[・･]){{0,3}}{_KATAKANA}{{1,30}}(?:[・･＝=](?:{_KATAKANA}{{1,30}}|[A-Z]\.?(?=[・･]))){{1,5}}"
+    rf"|(?:(?:[A-Z]\.){{1,3}}|(?:[A-Z]\.?[・･]){{1,3}})?{_KATAKANA}{{3,30}}"
+)
+"""Runs of Katakana, with initials in Latin letters: ジョン・F・ケネディ, J.K.ローリング."""
+
+_LATIN_WORD = rf"[{_LATIN}][{_LATIN}\d+#]{{0,60}}(?:[-&'’._][{_LATIN}\d][{_LATIN}\d+#]{{0,40}}){{0,8}}"
+
+_INITIALS = r"(?:[A-Z]\.[ \u00a0]?){1,4}"
 
 LATIN_RUN = re.compile(
-    rf"{_NO_LETTER}(?<![@/.-])[{_LATIN}][{_LATIN}\d+#-]*"
-    rf"(?:[ \u00a0](?:[{_LATIN}][{_LATIN}\d+#-]*|\d{{1,4}}(?![\d.,:]))){{0,6}}"
+    rf"{_NO_LETTER}(?<![@/.-])(?:(?:[A-Z]\.){{2,5}}(?![A-Za-z])|(?:{_INITIALS}(?=[A-Z][a-zÀ-ɏ]))?{_LATIN_WORD})"
+    rf"(?:(?:[ \u00a0](?:&[ \u00a0])?|(?<=\b(?i:Dr|Mr|Ms|St))\.[ \u00a0]|(?<=\b(?i:Mrs))\.[ \u00a0])"
+    rf"(?:(?:{_INITIALS}(?=[A-Z]))?{_LATIN_WORD}|\d{{1,4}}(?![\d.,:]))){{0,6}}"
 )
+"""Words in Latin letters among others, with initials before and between them."""
+
+HONORIFIC_BEFORE = re.compile(r"(?:Mr|Mrs|Ms|Dr|Prof)\.?[ \u00a0](?=[A-Z])")
+
+CODE_WORD = re.compile(
+    r"[a-z]{2,30}(?:[A-Z][a-z0-9]{1,30}){1,6}"
+    r"|[\w-]{1,60}(?:\.[\w-]{1,30}){0,3}\.(?:py|js|ts|json|ya?ml|toml|txt|csv|md|html?|css|xml|pdf|log|ini|cfg|sh|sql|java|cpp|exe|zip)",
+    re.ASCII,
+)
+"""A name in code or of a file."""
+
+LATIN_NUMBERED = re.compile(
+    rf"{_NO_LETTER}(?<![@/.-])(?:(?=[A-Za-z]{{0,3}}[A-Z]){_LATIN_WORD}[ \u00a0]){{1,4}}(?P<n>\d{{1,4}})"
+    rf"(?:[ \u00a0](?:Pro|Max|Plus|Mini|Air|Ultra)){{0,2}}{_NO_LETTER_NEXT}(?![.,:/–～〜~-]\d|[ ]?[%％°℃])"
+)
+
+VERSION_BEHIND_WORD = re.compile(
+    r"(?:版本号?|バージョン|الإصدار|إصدار|نسخة|النسخة|संस्करण|वर्ज़न|वर्जन|(?=[A-Za-z]{2,19}[a-z])(?:[A-Za-z]{3,20}|iOS))[ ：:]?[ ]?"
+    rf"([vV]?\d{{1,4}}(?:\.\d{{1,6}}){{1,3}}){_NO_LETTER_NEXT}(?![.]\d|[ ]?[%％٪°℃])"
+)
+"""A version of two parts is told from a number by the word before it: 版本2.4, Python 3.12."""
+
+GENERATION = re.compile(rf"{_NO_LETTER}(?<![.,])(?:[2-6]G|[248]K|[234]D){_NO_LETTER_NEXT}")
+
+_KATAKANA = r"[ァ-ヺーｦ-ﾟ]"
+
+KATAKANA = re.compile(
+    rf"(?:[A-Z]\.?[・･]){{0,3}}{_KATAKANA}{{1,30}}(?:[・･＝=](?:{_KATAKANA}{{1,30}}|[A-Z]\.?(?=[・･]))){{1,5}}"
+    rf"|(?:(?:[A-Z]\.){{1,3}}|(?:[A-Z]\.?[・･]){{1,3}})?{_KATAKANA}{{3,30}}"
+)
+"""Runs of Katakana, with initials in Latin letters: ジョン・F・ケネディ, J.K.ローリング."""
+
+_LATIN_WORD = rf"[{_LATIN}][{_LATIN}\d+#]{{0,60}}(?:[-&'’._][{_LATIN}\d][{_LATIN}\d+#]{{0,40}}){{0,8}}"
+
+_INITIALS = r"(?:[A-Z]\.[ \u00a0]?){1,4}"
+
+LATIN_RUN = re.compile(
+    rf"{_NO_LETTER}(?<![@/.-])(?:(?:[A-Z]\.){{2,5}}(?![A-Za-z])|(?:{_INITIALS}(?=[A-Z][a-zÀ-ɏ]))?{_LATIN_WORD})"
+    rf"(?:(?:[ \u00a0](?:&[ \u00a0])?|(?<=\b(?i:Dr|Mr|Ms|St))\.[ \u00a0]|(?<=\b(?i:Mrs))\.[ \u00a0])"
+    rf"(?:(?:{_INITIALS}(?=[A-Z]))?{_LATIN_WORD}|\d{{1,4}}(?![\d.,:]))){{0,6}}"
+)
+"""Words in Latin letters among others, with initials before and between them."""
+
+HONORIFIC_BEFORE = re.compile(r"(?:Mr|Mrs|Ms|Dr|Prof)\.?[ \u00a0](?=[A-Z])")
+
+CODE_WORD = re.compile(
+    r"[a-z]{2,30}(?:[A-Z][a-z0-9]{1,30}){1,6}"
+    r"|[\w-]{1,60}(?:\.[\w-]{1,30}){0,3}\.(?:py|js|ts|json|ya?ml|toml|txt|csv|md|html?|css|xml|pdf|log|ini|cfg|sh|sql|java|cpp|exe|zip)",
+    re.ASCII,
+)
+"""A name in code or of a file."""
+
+LATIN_NUMBERED = re.compile(
+    rf"{_NO_LETTER}(?<![@/.-])(?:(?=[A-Za-z]{{0,3}}[A-Z]){_LATIN_WORD}[ \u00a0]){{1,4}}(?P<n>\d{{1,4}})"
+    rf"(?:[ \u00a0](?:Pro|Max|Plus|Mini|Air|Ultra)){{0,2}}{_NO_LETTER_NEXT}(?![.,:/–～〜~-]\d|[ ]?[%％°℃])"
+)
+
+VERSION_BEHIND_WORD = re.compile(
+    r"(?:版本号?|バージョン|الإصدار|إصدار|نسخة|النسخة|संस्करण|वर्ज़न|वर्जन|Version|version|Ver\.)[ ：:]?[ ]?([vV]?\d{1,4}(?:\.\d{1,6}){1,3})"
+    rf"{_NO_LETTER_NEXT}(?![.]\d)"
+)
+"""A version of two parts is told from a number by the word before it."""
 
 FIRST_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*\.?")
 

@@ -88,6 +88,13 @@ def days_reading(first: Date, last: Date) -> Reading:
     return Reading(frozenset({key, both}), parts | {key, without_year})
 
 
+def years_reading(first: int, last: int) -> Reading:
+    """The reading of years from one to another; it states both, and needs both."""
+    parts = frozenset({*date_reading(Date(first)).states, *date_reading(Date(last)).states})
+    key = f"d:{first}..{last}"
+    return Reading(frozenset({key, f"both:d:{first}--&d:{last}--"}), parts | {key})
+
+
 def time_reading(hour: int, minute: int, afternoon: bool | None) -> Reading:
     """The reading of a time of day; `afternoon` is None where it is not said."""
     if afternoon and hour < 12:

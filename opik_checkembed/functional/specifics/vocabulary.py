@@ -55,13 +55,13 @@ DOUBTFUL_MONTHS = _words("may march august mars mai mar april june mayo julio ab
 """Also names or other words: alone they are months only after a preposition."""
 
 WEEKDAYS: Mapping[str, int] = _numbers("""
-1: monday montag lundi lunes الاثنين الإثنين सोमवार 星期一 周一 月曜日 月曜
-2: tuesday dienstag mardi martes الثلاثاء मंगलवार 星期二 周二 火曜日 火曜
-3: wednesday mittwoch mercredi miércoles الأربعاء बुधवार 星期三 周三 水曜日 水曜
-4: thursday donnerstag jeudi jueves الخميس गुरुवार बृहस्पतिवार 星期四 周四 木曜日 木曜
-5: friday freitag vendredi viernes الجمعة शुक्रवार 星期五 周五 金曜日 金曜
-6: saturday samstag sonnabend samedi sábado السبت शनिवार 星期六 周六 土曜日 土曜
-7: sunday sonntag dimanche domingo الأحد रविवार 星期日 周日 星期天 日曜日 日曜
+1: monday montag lundi lunes الاثنين الإثنين सोमवार 礼拜一 週一 星期一 周一 月曜日 月曜
+2: tuesday dienstag mardi martes الثلاثاء मंगलवार 礼拜二 週二 星期二 周二 火曜日 火曜
+3: wednesday mittwoch mercredi miércoles الأربعاء बुधवार 礼拜三 週三 星期三 周三 水曜日 水曜
+4: thursday donnerstag jeudi jueves الخميس गुरुवार बृहस्पतिवार 礼拜四 週四 星期四 周四 木曜日 木曜
+5: friday freitag vendredi viernes الجمعة शुक्रवार 礼拜五 週五 星期五 周五 金曜日 金曜
+6: saturday samstag sonnabend samedi sábado السبت शनिवार 礼拜六 週六 星期六 周六 土曜日 土曜
+7: sunday sonntag dimanche domingo الأحد रविवार 礼拜日 週日 星期日 周日 星期天 礼拜天 日曜日 日曜
 """)
 
 CARDINALS: Mapping[str, Mapping[str, int]] = {
@@ -293,20 +293,22 @@ LONG_SCALE: Mapping[str, Mapping[str, int]] = {
 }
 
 CURRENCIES: Mapping[str, str] = _table("""
-usd: $ us$ usd dollar dollars dólares 美元 ドル دولار डॉलर
+usd: $ ＄ us$ usd dollar dollars dólares 美元 美金 米ドル ドル دولار डॉलर
 cent: cent cents
 eur: € eur euro euros 欧元 ユーロ يورو यूरो
-gbp: £ gbp pounds_sterling
-jpy: ¥ jpy yen 円
-cny: 元 人民币 cny yuan rmb
+gbp: £ gbp pounds_sterling 英镑 英ポンド
+jpy: ¥ ￥ jpy yen 円 日元 日圆
+cny: 元 人民币 人民元 块钱 元人民币 cny yuan rmb
 inr: ₹ inr rupees रुपये रुपए
 sar: ريال
 aed: درهم
 egp: جنيه
-chf: chf franken francs
+chf: chf franken francs 瑞士法郎 スイスフラン
+hkd: hk$ 港元 港币
+twd: nt$ 新台币 新臺幣 台币
 mxn: pesos
-krw: ₩
-rub: ₽
+krw: ₩ ウォン 韩元 韓元
+rub: ₽ 卢布 ルーブル
 dinar: dinars دينار
 """)
 
@@ -379,6 +381,40 @@ nm: nm nanometre nanometres nanometer nanometers 纳米 ナノメートル
 µm: µm micrometre micrometres
 light-year: light-year light-years lichtjahre années-lumière años_luz 光年
 pixel: pixel pixels
+m³: m³ 立方米 立方メートル متر_مكعب أمتار_مكعبة घन_मीटर
+km/h: 公里每小时 公里/小时 千米/小时 km/小时 キロメートル毎時
+m/s: 米每秒 米/秒
+h: 个小时 個小時 小時
+min: 分鐘
+s: 秒钟 秒鐘
+day: 天间
+month: ヵ月 箇月 個月 カ月間 か月間 ヶ月間 ヵ月間
+week: 个星期 個星期 周间
+century: 个世纪 個世紀 世紀間
+ha: ヘクタール
+kw: 千瓦 キロワット
+w: 瓦特 ワット
+mw: 兆瓦 メガワット
+kwh: 千瓦时 キロワット時
+v: 伏特 ボルト
+hz: 赫兹 ヘルツ
+kcal: 千卡 大卡 卡路里 キロカロリー カロリー
+db: 分贝 デシベル
+in.: インチ
+ft: 英尺 フィート
+yd: ヤード
+nmi: 海里
+oz: 盎司 オンス
+gal: 加仑 ガロン
+bbl: バレル
+kn: ノット
+tsubo: 坪
+µm: 微米 マイクロメートル ミクロン
+mb: 兆字节 メガバイト
+gb: ギガバイト
+tb: 太字节 テラバイト
+pixel: 像素 画素 ピクセル
+°c: 摄氏度 攝氏度
 """)
 
 PARTICLES: Mapping[str, frozenset[str]] = {
@@ -488,7 +524,120 @@ traffic training turnout voting war water weather wood work yeast
 """)
 
 COUNTERS = (
-    "人名个個只隻本回章年月日岁歳次条條座家台辆輛张張页頁米公里克斤公斤吨升度分秒点點"
-    "时時万億亿元块层楼级位件种種篇首部集场場届屆倍枚冊匹頭杯軒円つ"
+    "人名个個只隻本回章年月日岁歳次条條座家台辆輛張张页頁米公里克斤公斤吨升度分秒点點"
+    "时時万億亿元块层楼级位件种種篇首部集场場届屆倍枚冊匹頭杯軒円つ卷巻册款支枝根颗粒滴对對双雙副套样樣口羽尾株棵束"
+    "堆组組排列行队班批代期号號版遍趟声步栋棟幢间間所院处處县市省州国國门門科轮輪盘局节節课幕季段句字词筆笔画道题題项"
+    "項碗瓶罐盒箱包袋桶壶壺把封份户戶艘架脚面块塊具则則例起阶階曲話番着歩折票球胜余多勝负敗戦戰试試"
 )
 """What follows a Chinese numeral that counts something."""
+
+LONG_COUNTERS = ("か所", "ヶ所", "カ所", "ヵ所", "箇所", "か国", "ヶ国", "カ国", "ヵ国", "か条", "種類", "学期", "车道", "周年")
+
+NO_COUNT_NEXT: Mapping[str, str] = {"人": "称稱三", "本": "来木", "国": "志演时時", "轮": "车", "字": "架", "面": "镜"}
+"""What undoes a counter that stands before it: 三人称."""
+
+NOT_NUMERALS = _words("""
+万一 千万别 千万不 千万要 十分 十足 百分百 三国 三國 四国 四季 三轮 三輪 六本木 九州 三重県 三重県 千葉 八王子 二胡 十字 百科 百姓 百货 百貨 千禧 三角
+四川 三亚 三明治 三文鱼 五金 九寨 八达岭 七夕 五官 四方 五彩 八卦 九龙 二手 二维码 二次元 四合院 五星 三峡 二酸化 一酸化 五輪 二人三脚 三日月 四六時中
+八百屋 万年筆 百円ショップ 三脚 七五三 十人十色 二枚目 三枚目 十八番 四面八方 五花八门 三心二意 七上八下 一石二鸟 千方百计 三三两两 五颜六色 乱七八糟
+不三不四 丢三落四 四分五裂 九牛一毛 十全十美 百花 百万富翁 第一次世界大战 第二次世界大战 第一次世界大戦 第二次世界大戦 第二天 第三者 第三世界 两者 两旁 两侧 两岸 两边 两面
+八方 七転び八起き 一日三秋 二日酔い 三日坊主 五十音 五十嵐 九十九里 千代田 三鷹 三井 三菱 四日市 二条城 三条 四条 五条 八幡 八重 十六夜 千羽鶴 万里の長城 万里长城
+三寒四温 二十四节气 二十四節気 三省堂 四谷 二子玉川 五反田 八丁堀 千島 千歳 三宅 三浦 三島 三木 二宮 五島 六甲 七味 八宝 八角 九官鳥
+""")
+"""Words and names with numerals in them that count nothing."""
+
+NO_UNIT_BEFORE: Mapping[str, frozenset[str]] = {unit: frozenset(after) for unit, after in {
+    "年": "级級生目度代版式次轮",
+    "日": "目本元語语",
+    "分": "の割類类析野岐布裂解担散配別别離离厘子之数",
+    "度": "目数數合々假",
+    "周": "年岁歳围边期刊末知",
+    "週": "年刊末目",
+    "成": "立为為功长長员員果分年人本绩績都語语品熟就份交型形",
+    "割": "り合れら愛",
+    "元": "素件年の旦首気气々来宵老祖",
+    "米": "饭国軍兵粉線线其兰奇色粒国",
+    "時間": "目割帯外",
+    "秒": "速杀针針",
+    "円": "形柱周卓",
+    "ポイント": "カード",
+    "里": "程面",
+    "克": "拉服",
+    "升": "级學学降",
+}.items()}
+"""What follows a word that is no unit then: 3年生 counts no years."""
+
+TENTHS = _words("割 成")
+"""3割 and 三成 are 30 %."""
+
+DAY_PARTS: Mapping[str, str] = _table("""
+am: 上午 早上 早晨 清晨 凌晨 午前 朝 未明 早朝 明け方 清早
+pm: 下午 傍晚 午後 午后 夕方 黄昏
+night: 晚上 夜里 夜裡 夜间 半夜 深夜 午夜 夜 今夜 晚间 夜間
+noon: 中午 昼 正午 お昼
+""")
+"""Parts of the day before an hour, and what they make of it."""
+
+ERAS: Mapping[str, int] = _numbers("""
+1868: 明治
+1912: 大正 民国 民國
+1926: 昭和
+1989: 平成
+2019: 令和
+1865: 慶応
+1854: 安政
+1830: 天保
+1818: 文政
+1804: 文化
+1716: 享保
+1688: 元禄
+1624: 寛永
+1596: 慶長
+1662: 康熙
+1723: 雍正
+1736: 乾隆
+1796: 嘉庆 嘉慶
+1821: 道光
+1851: 咸丰 咸豐
+1862: 同治
+1875: 光绪 光緒
+1909: 宣统 宣統
+1368: 洪武
+1403: 永乐 永樂
+1573: 万历 萬曆
+1628: 崇祯 崇禎
+1522: 嘉靖
+627: 贞观 貞觀
+713: 开元 開元
+742: 天宝 天寶
+""")
+"""The first years of eras, by the Gregorian calendar."""
+
+OWN_UNITS: Mapping[str, Mapping[str, str]] = {
+    "ja": _table("""
+min: 分
+day: 日
+year: 年
+°c: 度
+pp: ポイント
+gbp: ポンド
+km: キロ
+month: 月
+"""),
+    "zh": _table("""
+year: 年
+day: 日
+°c: 度 摄氏度 攝氏度
+cny: ¥ ￥
+lb: 磅
+jin: 斤 市斤
+mu: 亩 畝
+li: 里 华里
+h: 个小时 個小時 小時 钟头 个钟头
+week: 个星期 星期 個星期 礼拜 个礼拜
+"""),
+}
+"""Units that are words of other kinds in other languages."""
+
+NO_LATIN_NAMES = _words("ok vs etc no tel fax km cm mm kg mg ml app pm am x y ppt pdf wifi cd dvd tv")
+"""Latin letters in other scripts that name nothing."""
