@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from opik_checkembed.functional.specifics import chinese, patterns
+from opik_checkembed.functional.specifics import arabic, chinese, hindi, patterns
 from opik_checkembed.functional.specifics.figures import SPACES
 from opik_checkembed.functional.specifics.numerals import roman_value
 from opik_checkembed.functional.specifics.readings import Date, Reading, date_reading, days_reading, same, time_reading, years_reading
@@ -26,6 +26,8 @@ _CENTURY_WORDS = {"twenty-first": 21}
 def dates(scan: Scan) -> None:
     """Dates of all spellings, and times."""
     chinese.dates(scan)
+    if scan.language in {"ar", "hi"}:
+        (arabic if scan.language == "ar" else hindi).dates(scan)
     lowered = scan.left.casefold()
     if any(hint in lowered for hint in patterns.CENTURY_WORDS):
         ends = (match.end() for match in patterns.CENTURY_WORD.finditer(scan.left))
@@ -54,8 +56,10 @@ def weekdays(scan: Scan, latin: bool) -> None:
     """Days of the week."""
     if latin:
         scan.at(scan.places(patterns.WEEKDAY_HEADS), patterns.weekday_pattern(False), _weekday)
-    else:
+    elif scan.language in {"zh", "ja"}:
         scan.each(patterns.weekday_pattern(True), _weekday)
+    else:
+        scan.each(patterns.WEEKDAY_WITH_PREFIX, _weekday)
 
 
 def _day_first(scan: Scan, match: re.Match[str]) -> None:
@@ -191,8 +195,8 @@ def _time(scan: Scan, match: re.Match[str]) -> None:
 
 
 def _weekday(scan: Scan, match: re.Match[str]) -> None:
-    word = match[0]
+    word = match[match.lastindex or 0]
     if word in {"周一", "週一"} and scan.left[match.end() : match.end() + 1] in tuple("次回遍趟期个"):
         return  # once a week
     if word[0].isupper() or scan.language in {"fr", "es"} or not word[0].isascii():
-        scan.take(match.start(), match.end(), "date", same(f"weekday:{WEEKDAYS[word.casefold()]}"))
+        scan.take(match.end() - len(word), match.end(), "date", same(f"weekday:{WEEKDAYS[word.casefold()]}"))

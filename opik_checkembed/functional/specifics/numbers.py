@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
-from opik_checkembed.functional.specifics import chinese, patterns
+from opik_checkembed.functional.specifics import arabic, chinese, hindi, patterns
 from opik_checkembed.functional.specifics.figures import SPACES, Suffix, added, number_value, scaled, suffix
 from opik_checkembed.functional.specifics.numerals import (
     german_numbers,
@@ -15,11 +15,9 @@ from opik_checkembed.functional.specifics.numerals import (
 )
 from opik_checkembed.functional.specifics.readings import Date, date_reading, quantity, same
 from opik_checkembed.functional.specifics.scan import Scan
-from opik_checkembed.functional.specifics.vocabulary import CURRENCIES, MULTIPLIERS
+from opik_checkembed.functional.specifics.vocabulary import CURRENCIES, MULTIPLIERS, YEAR_AFTER, YEAR_BEFORE
 
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
-# Arabic writes "and" in one with the next word: خمسة وعشرون.
-_CONJOINED = re.compile(r"^و(?=\w{4})(?!احد)")
 _CURRENCY_SIGNS = {"a$": "usd", "c$": "usd"}
 
 
@@ -38,7 +36,10 @@ def numerals(scan: Scan) -> None:
         scan.at(scan.places(patterns.number_heads("de")), patterns.LOWER_WORD, _german)
     elif scan.language in {"zh", "ja"}:
         chinese.numerals(scan)
-    elif (pattern := number_words(scan.language)) is not None:
+        return
+    if scan.language in {"ar", "hi"}:
+        (arabic if scan.language == "ar" else hindi).numerals(scan)
+    if (pattern := number_words(scan.language)) is not None:
         scan.at(scan.places(patterns.number_heads(scan.language)), pattern, _words)
 
 
@@ -122,12 +123,28 @@ def _number(scan: Scan, match: re.Match[str]) -> None:
         and "1000" <= str(int(written)) <= "2099"
         and value[0] != "-"
         and not chinese.counts(scan.left, end)
+        and (scan.language not in {"ar", "hi"} or _is_a_year(scan.left, start, end))
     ):
         scan.take(start, end, "date", date_reading(Date(int(written))))
         return
     if written.isdigit() and _numbers_an_item(scan, start, match.end("a")):
         return
     scan.take(start, end, "number", quantity(value, unit))
+
+
+def _is_a_year(text: str, start: int, end: int) -> bool:
+    """Arabic and Hindi: whether four digits are a year; with a noun behind them they may count something."""
+    before = text[max(0, start - 10) : start].split()
+    after = text[end : end + 1]
+    following = re.match(r"[ ]?([^ ।،,.؛:!?؟]{1,12})", text[end : end + 14])
+    return (
+        not following
+        or (bool(after) and after in ".,،؛:!?؟।)]|–-/\n*»”\"")
+        or (bool(before) and before[-1] in YEAR_BEFORE)
+        or (before[-1:] == [] and start == 0 and end == len(text))
+        or following[1] in YEAR_AFTER
+        or text[start - 1 : start] in {"و", "("}
+    )
 
 
 def _numbers_an_item(scan: Scan, start: int, end: int) -> bool:
@@ -151,7 +168,11 @@ def _german(scan: Scan, match: re.Match[str]) -> None:
 
 
 def _words(scan: Scan, match: re.Match[str]) -> None:
-    words = [_CONJOINED.sub("", word) for word in re.split(r"[\s-]+", match[0].casefold())]
+    words = re.split(r"[\s-]+", match[0].casefold())
+    if scan.language == "ar":
+        words = [word[1:] if word[0] == "و" and len(word) > 2 and word != "واحد" else word for word in words]
+    if words == ["दो"] and hindi.is_the_verb(scan.left, *match.span()):
+        return
     halved = scan.left[max(0, match.start() - 8) : match.start()].casefold().endswith(("half a ", "half "))
     half = _half(scan, match.end())
     counts = half is not None or is_count(words)

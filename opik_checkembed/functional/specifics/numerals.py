@@ -46,6 +46,7 @@ def words_value(words: Sequence[str], language: str) -> int | None:
     """
     numbers, multipliers = CARDINALS.get(language, {}), MULTIPLIERS.get(language, {})
     total, current, last = 0, 0, None
+    group = 10**15
     for word in words:
         if word in {"and", "et", "y"}:
             continue
@@ -65,12 +66,9 @@ def words_value(words: Sequence[str], language: str) -> int | None:
             if factor == _HUNDRED:
                 current = max(current, 1) * factor
             else:
-                total = (
-                    (total + max(current, 1 if not total else 0)) * factor
-                    if factor > 1000 and total
-                    else total + max(current, 1) * factor
-                )
-                current = 0
+                # "Mil millones" is a thousand times a million; "two million three thousand" is a sum.
+                total = (total + current) * factor if factor > group and total else total + max(current, 1) * factor
+                group, current = factor, 0
             last = factor
         else:
             return None
@@ -86,6 +84,10 @@ def words_for_numbers(language: str) -> frozenset[str]:
     if language in {"en", "fr"}:
         numbers |= {f"{word}s" for word in MULTIPLIERS[language] if not word.endswith("s")}
     return frozenset(numbers)
+
+
+# Of Hindi and Arabic, which Python counts as no letters: सौ is no word in सौंफ.
+_VOWEL_SIGNS = r"\u0900-\u0903\u093a-\u094f\u064b-\u0652"
 
 
 @lru_cache(maxsize=16)
@@ -104,7 +106,8 @@ def number_words(language: str) -> re.Pattern[str] | None:
     # A hint of what may begin such a word keeps the search from trying all of them at every letter.
     first = "".join(sorted({w[0] for w in numbers} | {w[0].upper() for w in numbers}))
     return re.compile(
-        rf"(?<![\w-])(?=[{re.escape(first)}])(?:{word})(?:{between}(?:{word})){{0,12}}(?![\w-])", re.IGNORECASE
+        rf"(?<![\w{_VOWEL_SIGNS}-])(?=[{re.escape(first)}])(?:{word})(?:{between}(?:{word})){{0,12}}(?![\w{_VOWEL_SIGNS}-])",
+        re.IGNORECASE,
     )
 
 

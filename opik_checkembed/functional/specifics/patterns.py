@@ -117,7 +117,7 @@ PHONE = re.compile(
     rf"|(?:1-)?{_AREA}{{2,5}}\d{{2,5}})(?!-){_NO_LETTER_NEXT}"
 )
 
-_OF = rf"(?:{_GAP}?(?:of|de|del|d['’])?{_GAP}?)"
+_OF = rf"(?:{_GAP}?(?:of|de|del|d['’]|من{_GAP}عام|من|عام|سنة|सन्|सन)?{_GAP}?)"
 
 _ORD = r"(?:st|nd|rd|th|er|ère|e|º|\.)?"
 
@@ -155,20 +155,25 @@ def number_heads(language: str) -> frozenset[str]:
 
 _MONTH = rf"{_any(_in_both_cases(MONTHS))}(?!\w)\.?"
 
-_TO = r"(?:to|through|bis|au|al|a)"
+# Arabic often names a month twice: أيار/مايو.
+_ARABIC_MONTHS = sorted((month for month in MONTHS if "\u0600" < month[0] < "\u0700"), key=lambda m: (-len(m), m))
+
+_ALIAS = rf"(?:[ ]?[/(][ ]?(?:{'|'.join(_ARABIC_MONTHS)})(?!\w)\)?)?"
+
+_TO = r"(?:to|through|bis|au|al|a|إلى|حتى|से)"
 
 DAY_FIRST = re.compile(
     rf"(?P<d>\d{{1,2}})(?!\d){_ORD}(?:(?:[{SPACES}]?[–—-][{SPACES}]?|{_GAP}{_TO}{_GAP})(?P<e>\d{{1,2}}){_ORD})?"
-    rf"{_OF}(?P<m>{_MONTH})(?:,?{_OF}(?P<y>\d{{4}})(?!\w|[.,]\d))?"
+    rf"{_OF}(?P<m>{_MONTH}){_ALIAS}(?:[,،]?{_OF}(?P<y>\d{{4}})(?!(?!م\b)\w|[.,]\d)(?:[ ]?م\b)?)?"
 )
 """A day, or the first day and the last (`e`), before the month."""
 
 MONTH_FIRST = re.compile(
-    rf"(?<!\w)(?P<m>{_MONTH})(?:{_GAP}(?P<d>\d{{1,2}})(?:st|nd|rd|th)?"
+    rf"(?<!\w)(?P<m>{_MONTH}){_ALIAS}(?:{_GAP}(?P<d>\d{{1,2}})(?:st|nd|rd|th)?"
     rf"(?P<to>(?:[–—-]|{_GAP}{_TO}{_GAP})(?P<e>\d{{1,2}})(?:st|nd|rd|th)?"
     rf"(?![\w-]|[.,:]\d|{_GAP}{_MONTH}|[ ]?[ap]\.?m))?"
     rf"(?!\w|[.,:]\d)(?:,?{_GAP}(?P<y>\d{{4}})(?!\w|[.,]\d))?"
-    rf"|,?{_OF}(?P<y2>\d{{4}})(?!\w|[.,]\d))?"
+    rf"|[,،]?{_OF}(?P<y2>\d{{4}})(?!(?!م\b)\w|[.,]\d)(?:[ ]?م\b)?)?"
 )
 
 NUMERIC_DATE = re.compile(
@@ -190,7 +195,7 @@ ERA = re.compile(
 
 AD_BEFORE = re.compile(r"(?<!\w)(?:AD|A\.D\.)[ ](?P<ad>\d{1,4})(?!\w)")
 
-CENTURY_WORDS = ("centur", "siècle", "siglo", "jahrhundert", "सदी", "शताब्दी")
+CENTURY_WORDS = ("centur", "siècle", "siglo", "jahrhundert")
 
 CENTURY_WORD = re.compile("|".join(CENTURY_WORDS), re.IGNORECASE)
 
@@ -198,7 +203,7 @@ LONGEST_CENTURY = 20
 """Up to the end of its word."""
 
 CENTURY = re.compile(
-    rf"(?<!\w)(?:(?P<n>\d{{1,2}})(?:st|nd|rd|th|\.|e|वीं)?[{SPACES}-]?(?:century|centuries|Jahrhunderts?|siècle|सदी|शताब्दी)"
+    rf"(?<!\w)(?:(?P<n>\d{{1,2}})(?:st|nd|rd|th|\.|e)?[{SPACES}-]?(?:century|centuries|Jahrhunderts?|siècle)"
     rf"|(?P<r>[IVX]{{1,6}})(?:e|ème)?[{SPACES}]siècle|siglo[{SPACES}](?P<r2>[IVX]{{1,6}})"
     rf"|(?P<w>[a-z]{{5,12}}|twenty-first)[ -]century)(?!\w)",
     re.IGNORECASE,
@@ -228,7 +233,7 @@ _FIGURE = r"\d{1,18}(?:(?:[.,٬٫'’\u202f\u00a0\u2009．，]|\{,\}|\\,)\d{1,18
 
 _SPACED_FIGURE = r"\d{1,3}(?:[ \u00a0\u202f\u2009]\d{3}(?!\d)){1,6}(?:,\d{1,9})?"
 
-_SIGN = rf"(?:{_NO_LETTER}(?<![.,)\]%/*+=-])[-−–+±－]|零下|マイナス|氷点下)?"
+_SIGN = rf"(?:{_NO_LETTER}(?<![.,)\]%/*+=-])[-−–+±－]|零下|マイナス|氷点下|माइनस[ ]|سالب[ ]|ناقص[ ])?"
 
 _DASH = rf"-|[{SPACES}]?[–—‒][{SPACES}]?|{_GAP}(?:to|bis|à|a){_GAP}"
 
@@ -306,7 +311,7 @@ HONORIFIC_BEFORE = re.compile(r"(?:Mr|Mrs|Ms|Dr|Prof)\.?[ \u00a0](?=[A-Z])")
 
 CODE_WORD = re.compile(
     r"[a-z]{2,30}(?:[A-Z][a-z0-9]{1,30}){1,6}"
-    r"|[\w-]{1,60}(?:\.[\w-]{1,30}){0,3}\.(?:py|js|ts|json|ya?ml|toml|txt|csv|md|html?|css|xml|pdf|log|ini|cfg|sh|sql|java|cpp|exe|zip)",
+    r"|[a-z][\w-]{0,60}(?:\.[\w-]{1,30}){0,3}\.(?:py|js|ts|json|ya?ml|toml|txt|csv|md|html?|css|xml|pdf|log|ini|cfg|sh|sql|java|cpp|exe|zip)",
     re.ASCII,
 )
 """A name in code or of a file."""
@@ -323,45 +328,6 @@ VERSION_BEHIND_WORD = re.compile(
 """A version of two parts is told from a number by the word before it: 版本2.4, Python 3.12."""
 
 GENERATION = re.compile(rf"{_NO_LETTER}(?<![.,])(?:[2-6]G|[248]K|[234]D){_NO_LETTER_NEXT}")
-
-_KATAKANA = r"[ァ-ヺーｦ-ﾟ]"
-
-KATAKANA = re.compile(
-    rf"(?:[A-Z]\.?[・･]){{0,3}}{_KATAKANA}{{1,30}}(?:[・･＝=](?:{_KATAKANA}{{1,30}}|[A-Z]\.?(?=[・･]))){{1,5}}"
-    rf"|(?:(?:[A-Z]\.){{1,3}}|(?:[A-Z]\.?[・･]){{1,3}})?{_KATAKANA}{{3,30}}"
-)
-"""Runs of Katakana, with initials in Latin letters: ジョン・F・ケネディ, J.K.ローリング."""
-
-_LATIN_WORD = rf"[{_LATIN}][{_LATIN}\d+#]{{0,60}}(?:[-&'’._][{_LATIN}\d][{_LATIN}\d+#]{{0,40}}){{0,8}}"
-
-_INITIALS = r"(?:[A-Z]\.[ \u00a0]?){1,4}"
-
-LATIN_RUN = re.compile(
-    rf"{_NO_LETTER}(?<![@/.-])(?:(?:[A-Z]\.){{2,5}}(?![A-Za-z])|(?:{_INITIALS}(?=[A-Z][a-zÀ-ɏ]))?{_LATIN_WORD})"
-    rf"(?:(?:[ \u00a0](?:&[ \u00a0])?|(?<=\b(?i:Dr|Mr|Ms|St))\.[ \u00a0]|(?<=\b(?i:Mrs))\.[ \u00a0])"
-    rf"(?:(?:{_INITIALS}(?=[A-Z]))?{_LATIN_WORD}|\d{{1,4}}(?![\d.,:]))){{0,6}}"
-)
-"""Words in Latin letters among others, with initials before and between them."""
-
-HONORIFIC_BEFORE = re.compile(r"(?:Mr|Mrs|Ms|Dr|Prof)\.?[ \u00a0](?=[A-Z])")
-
-CODE_WORD = re.compile(
-    r"[a-z]{2,30}(?:[A-Z][a-z0-9]{1,30}){1,6}"
-    r"|[\w-]{1,60}(?:\.[\w-]{1,30}){0,3}\.(?:py|js|ts|json|ya?ml|toml|txt|csv|md|html?|css|xml|pdf|log|ini|cfg|sh|sql|java|cpp|exe|zip)",
-    re.ASCII,
-)
-"""A name in code or of a file."""
-
-LATIN_NUMBERED = re.compile(
-    rf"{_NO_LETTER}(?<![@/.-])(?:(?=[A-Za-z]{{0,3}}[A-Z]){_LATIN_WORD}[ \u00a0]){{1,4}}(?P<n>\d{{1,4}})"
-    rf"(?:[ \u00a0](?:Pro|Max|Plus|Mini|Air|Ultra)){{0,2}}{_NO_LETTER_NEXT}(?![.,:/–～〜~-]\d|[ ]?[%％°℃])"
-)
-
-VERSION_BEHIND_WORD = re.compile(
-    r"(?:版本号?|バージョン|الإصدار|إصدار|نسخة|النسخة|संस्करण|वर्ज़न|वर्जन|Version|version|Ver\.)[ ：:]?[ ]?([vV]?\d{1,4}(?:\.\d{1,6}){1,3})"
-    rf"{_NO_LETTER_NEXT}(?![.]\d)"
-)
-"""A version of two parts is told from a number by the word before it."""
 
 FIRST_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*\.?")
 
@@ -389,6 +355,11 @@ def weekday_pattern(glued: bool) -> re.Pattern[str]:
     words = _any(_in_both_cases(WEEKDAYS))
     return re.compile(words if glued else rf"(?<!\w){words}(?!\w)")
 
+
+WEEKDAY_WITH_PREFIX = re.compile(
+    rf"(?<![\w\u093a-\u094f])[وفب]?({_any(WEEKDAYS)})(?![\w\u0900-\u0903\u093a-\u094f])"
+)
+"""Arabic writes small words in one with the next."""
 
 LEADING_HEADS = frozenset(particle.split()[0] for particle in (*LEADING_PARTICLES, "von"))
 

@@ -7,6 +7,7 @@ stands for a space.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping
 
 
@@ -14,11 +15,26 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+_NUKTA = "\u093c"
+
+
+def _spellings(word: str) -> set[str]:
+    """A word as it is and, in Hindi, with the dot below as a mark of its own, in one with the letter, or left out."""
+    apart = unicodedata.normalize("NFD", word)
+    if _NUKTA not in apart:
+        return {word}
+    in_one = apart
+    for code in range(0x958, 0x960):
+        in_one = in_one.replace(unicodedata.normalize("NFD", chr(code)), chr(code))
+    return {word, apart, in_one, apart.replace(_NUKTA, "")}
+
+
 def _table(text: str) -> dict[str, str]:
     found = {}
     for line in text.strip().splitlines():
         value, _, words = line.partition(": ")
-        found.update({word.replace("_", " "): value.replace("_", " ") for word in words.split()})
+        for word in words.split():
+            found.update(dict.fromkeys(_spellings(word.replace("_", " ")), value.replace("_", " ")))
     return found
 
 
@@ -34,34 +50,34 @@ WITHOUT_CAPITALS = _words("zh ja ko ar he fa hi bn th ur")
 NOUNS_IN_CAPITALS = _words("de lb")
 
 MONTHS: Mapping[str, int] = _numbers("""
-1: january januar jänner janvier enero jan يناير जनवरी
-2: february februar feber février febrero feb فبراير फ़रवरी फरवरी
-3: march märz mars marzo mar مارس मार्च
-4: april avril abril apr أبريل अप्रैल
-5: may mai mayo maj مايو मई
-6: june juni juin junio jun يونيو जून
-7: july juli juillet julio jul يوليو जुलाई
-8: august août agosto aug أغسطس अगस्त
-9: september septembre septiembre setiembre sep sept سبتمبر सितंबर सितम्बर
-10: october oktober octobre octubre oct okt أكتوبر अक्टूबर अक्तूबर
-11: november novembre noviembre nov نوفمبر नवंबर नवम्बर
-12: december dezember décembre diciembre dec dez ديسمبر दिसंबर दिसम्बर
+1: january januar jänner janvier enero jan يناير जनवरी كانون_الثاني جانفي
+2: february februar feber février febrero feb فبراير फ़रवरी फरवरी شباط فيفري
+3: march märz mars marzo mar مارس मार्च آذار
+4: april avril abril apr أبريل अप्रैल نيسان أفريل ابريل إبريل
+5: may mai mayo maj مايو मई أيار ايار ماي
+6: june juni juin junio jun يونيو जून حزيران جوان يونيه
+7: july juli juillet julio jul يوليو जुलाई تموز جويلية يوليه يوليوز
+8: august août agosto aug أغسطس अगस्त آب اغسطس غشت أوت
+9: september septembre septiembre setiembre sep sept سبتمبر सितंबर सितम्बर أيلول ايلول شتنبر
+10: october oktober octobre octubre oct okt أكتوبر अक्टूबर अक्तूबर تشرين_الأول تشرين_الاول اكتوبر
+11: november novembre noviembre nov نوفمبر नवंबर नवम्बर تشرين_الثاني نونبر
+12: december dezember décembre diciembre dec dez ديسمبر दिसंबर दिसम्बर كانون_الأول كانون_الاول دجنبر
 """)
 
 SHORT_MONTHS = _words("jan feb mar apr maj jun jul aug sep sept oct okt nov dec dez")
 """Read as months only beside a day or a year."""
 
-DOUBTFUL_MONTHS = _words("may march august mars mai mar april june mayo julio abril")
+DOUBTFUL_MONTHS = _words("مارس آب ماي أوت جوان غشت may march august mars mai mar april june mayo julio abril")
 """Also names or other words: alone they are months only after a preposition."""
 
 WEEKDAYS: Mapping[str, int] = _numbers("""
-1: monday montag lundi lunes الاثنين الإثنين सोमवार 礼拜一 週一 星期一 周一 月曜日 月曜
-2: tuesday dienstag mardi martes الثلاثاء मंगलवार 礼拜二 週二 星期二 周二 火曜日 火曜
-3: wednesday mittwoch mercredi miércoles الأربعاء बुधवार 礼拜三 週三 星期三 周三 水曜日 水曜
-4: thursday donnerstag jeudi jueves الخميس गुरुवार बृहस्पतिवार 礼拜四 週四 星期四 周四 木曜日 木曜
+1: monday montag lundi lunes الأثنين الاثنين الإثنين सोमवार 礼拜一 週一 星期一 周一 月曜日 月曜
+2: tuesday dienstag mardi martes الثلاثاء الثلثاء मंगलवार 礼拜二 週二 星期二 周二 火曜日 火曜
+3: wednesday mittwoch mercredi miércoles الأربعاء الاربعاء बुधवार 礼拜三 週三 星期三 周三 水曜日 水曜
+4: thursday donnerstag jeudi jueves الخميس गुरुवार बृहस्पतिवार वीरवार 礼拜四 週四 星期四 周四 木曜日 木曜
 5: friday freitag vendredi viernes الجمعة शुक्रवार 礼拜五 週五 星期五 周五 金曜日 金曜
 6: saturday samstag sonnabend samedi sábado السبت शनिवार 礼拜六 週六 星期六 周六 土曜日 土曜
-7: sunday sonntag dimanche domingo الأحد रविवार 礼拜日 週日 星期日 周日 星期天 礼拜天 日曜日 日曜
+7: sunday sonntag dimanche domingo الأحد الاحد रविवार इतवार 礼拜日 週日 星期日 周日 星期天 礼拜天 日曜日 日曜
 """)
 
 CARDINALS: Mapping[str, Mapping[str, int]] = {
@@ -170,13 +186,15 @@ CARDINALS: Mapping[str, Mapping[str, int]] = {
 900: novecientos
 """),
     "ar": _numbers("""
-2: اثنان اثنين اثنتان
+0: صفر
+1: أحد إحدى
+2: اثنان اثنين اثنتان اثنتين اثنا اثني اثنتا اثنتي
 3: ثلاثة ثلاث
 4: أربعة أربع
 5: خمسة خمس
 6: ستة ست
 7: سبعة سبع
-8: ثمانية ثماني
+8: ثمانية ثماني ثمان
 9: تسعة تسع
 10: عشرة عشر
 20: عشرون عشرين
@@ -187,13 +205,24 @@ CARDINALS: Mapping[str, Mapping[str, int]] = {
 70: سبعون سبعين
 80: ثمانون ثمانين
 90: تسعون تسعين
+200: مئتان مئتين مائتان مائتين
+300: ثلاثمئة ثلاثمائة
+400: أربعمئة أربعمائة
+500: خمسمئة خمسمائة
+600: ستمئة ستمائة
+700: سبعمئة سبعمائة
+800: ثمانمئة ثمانمائة ثمانيمائة
+900: تسعمئة تسعمائة
+2000: ألفان ألفين
+2000000: مليونان مليونين
+2000000000: ملياران مليارين
 """),
     "hi": _numbers("""
 2: दो
 3: तीन
 4: चार
 5: पाँच पांच
-6: छह छः
+6: छह छः छे
 7: सात
 8: आठ
 9: नौ
@@ -205,7 +234,7 @@ CARDINALS: Mapping[str, Mapping[str, int]] = {
 15: पंद्रह पन्द्रह
 16: सोलह
 17: सत्रह
-18: अठारह
+18: अठारह अट्ठारह
 19: उन्नीस
 20: बीस
 21: इक्कीस
@@ -213,13 +242,80 @@ CARDINALS: Mapping[str, Mapping[str, int]] = {
 23: तेईस
 24: चौबीस
 25: पच्चीस
+26: छब्बीस
+27: सत्ताईस
+28: अट्ठाईस अठाईस
+29: उनतीस उन्तीस
 30: तीस
+31: इकतीस इकत्तीस
+32: बत्तीस
+33: तैंतीस
+34: चौंतीस
+35: पैंतीस
+36: छत्तीस
+37: सैंतीस
+38: अड़तीस
+39: उनतालीस
 40: चालीस
+41: इकतालीस
+42: बयालीस
+43: तैंतालीस
+44: चौवालीस चवालीस
+45: पैंतालीस
+46: छियालीस
+47: सैंतालीस
+48: अड़तालीस
+49: उनचास
 50: पचास
+51: इक्यावन
+52: बावन
+53: तिरपन
+54: चौवन
+55: पचपन
+56: छप्पन
+57: सत्तावन
+58: अट्ठावन
+59: उनसठ
 60: साठ
+61: इकसठ
+62: बासठ
+63: तिरसठ
+64: चौंसठ
+65: पैंसठ
+66: छियासठ
+67: सड़सठ
+68: अड़सठ
+69: उनहत्तर
 70: सत्तर
+71: इकहत्तर
+72: बहत्तर
+73: तिहत्तर
+74: चौहत्तर
+75: पचहत्तर
+76: छिहत्तर
+77: सतहत्तर
+78: अठहत्तर
+79: उन्यासी उनासी
 80: अस्सी
+81: इक्यासी
+82: बयासी
+83: तिरासी
+84: चौरासी
+85: पचासी
+86: छियासी
+87: सत्तासी
+88: अट्ठासी
+89: नवासी
 90: नब्बे
+91: इक्यानवे
+92: बानवे
+93: तिरानवे
+94: चौरानवे
+95: पचानवे पंचानवे
+96: छियानवे
+97: सत्तानवे
+98: अट्ठानवे
+99: निन्यानवे
 """),
 }
 
@@ -251,7 +347,9 @@ MULTIPLIERS: Mapping[str, Mapping[str, int]] = {
 """),
     "ar": _numbers("""
 100: مئة مائة
-1000: ألف آلاف
+1000: ألف آلاف ألفًا ألفا
+1000000: مليون ملايين مليونًا مليونا
+1000000000: مليار مليارات مليارًا مليارا
 """),
     "hi": _numbers("""
 100: सौ
@@ -259,18 +357,20 @@ MULTIPLIERS: Mapping[str, Mapping[str, int]] = {
 100000: लाख
 10000000: करोड़
 1000000000: अरब
+100000000000: खरब
 """),
 }
 
 NO_COUNT = _words("""
-cero ein eine einem einen einer eins first one second un una une uno zero zéro
+أحد إحدى صفر अरब cero ein eine einem einen einer eins first one second un una une uno zero zéro
 """)
 """Too often an article, a pronoun or a unit of time to count alone."""
 
 SCALES: Mapping[str, int] = _numbers("""
 3: k thousand tausend tsd mille mil 千 हज़ार हजार ألف آلاف
+11: खरब
 6: million millions mn mio millionen millón millones مليون ملايين मिलियन
-9: billion billions bn milliard milliards milliarde milliarden mrd مليار مليارات अरब
+9: بليون बिलियन billion billions bn milliard milliards milliarde milliarden mrd مليار مليارات अरब
 12: 万亿 萬億 trillion trillions tn 兆
 4: 万 萬
 8: 亿 億
@@ -294,22 +394,28 @@ LONG_SCALE: Mapping[str, Mapping[str, int]] = {
 
 CURRENCIES: Mapping[str, str] = _table("""
 usd: $ ＄ us$ usd dollar dollars dólares 美元 美金 米ドル ドル دولار डॉलर
-cent: cent cents
+usd: دولار_أمريكي دولار_أميركي دولارًا_أمريكيًا دولارات अमेरिकी_डॉलर
+cent: cent cents سنت سنتات
 eur: € eur euro euros 欧元 ユーロ يورو यूरो
 gbp: £ gbp pounds_sterling 英镑 英ポンド
 jpy: ¥ ￥ jpy yen 円 日元 日圆
 cny: 元 人民币 人民元 块钱 元人民币 cny yuan rmb
-inr: ₹ inr rupees रुपये रुपए
-sar: ريال
-aed: درهم
-egp: جنيه
+inr: ₹ inr rupees रुपये रुपए रुपया रुपयों रु रू روبية روبيات
+sar: ريال ريالات ريال_سعودي ريالًا_سعوديًا
+aed: درهم دراهم درهم_إماراتي درهمًا_إماراتيًا
+egp: جنيه جنيهات جنيه_مصري جنيهًا_مصريًا
+gbp: جنيه_إسترليني جنيهًا_إسترلينيًا पाउंड पौंड
+jpy: ين_ياباني येन
+cny: يوان युआन
+try: ليرة ليرة_تركية
+paisa: पैसे पैसा
 chf: chf franken francs 瑞士法郎 スイスフラン
 hkd: hk$ 港元 港币
 twd: nt$ 新台币 新臺幣 台币
 mxn: pesos
 krw: ₩ ウォン 韩元 韓元
 rub: ₽ 卢布 ルーブル
-dinar: dinars دينار
+dinar: dinars دينار دنانير دينار_كويتي
 """)
 
 UNITS: Mapping[str, str] = _table("""
@@ -390,6 +496,48 @@ s: 秒钟 秒鐘
 day: 天间
 month: ヵ月 箇月 個月 カ月間 か月間 ヶ月間 ヵ月間
 week: 个星期 個星期 周间
+%: بالمائه في_المائة فی_صد फ़ीसदी फ़ीसद परसेंट
+pp: نقطة_مئوية نقاط_مئوية प्रतिशत_अंक
+°c: درجات_مئوية درجات °م °مئوية डिग्री_सेंटीग्रेड
+mm: ملم مم ميليمتر ملليمتر मिमी मिलीमीटर
+cm: سم सेमी
+m: أمتار मी
+km: كيلومترات كيلو_متر कि.मी
+mi: أميال
+ft: قدم أقدام फ़ुट फ़ीट फुट फीट
+in.: بوصة بوصات इंच
+km²: كيلومترات_مربعة كم² كم_مربع वर्ग_किमी
+m²: م² أمتار_مربعة वर्ग_मीटर
+sqft: वर्ग_फ़ुट वर्ग_फुट
+ha: هكتار هكتارات हेक्टेयर
+feddan: فدان فدانًا أفدنة
+acre: एकड़ فدّان
+bigha: बीघा
+g: غم जी_ग्राम
+mg: ملغ ملغم مليغرام ملليجرام मिलीग्राम
+kg: كغ كغم كلغ كيلوجرام كيلو كيلوغرامات किलो_ग्राम
+quintal: क्विंटल कुंतल
+t: أطنان
+l: لترات ليتر
+ml: مل مليلتر ملليلتر मिलीलीटर मिली
+s: ثوان ثوانٍ ثواني सेकेंड सेकंडों
+min: دقائق मिनटों
+h: घंटों घण्टे
+day: يومًا يوما
+week: أسبوعا सप्ताहों हफ़्ता हफ्ते हफ्ता हफ़्तों हफ्तों
+month: شهور شهرا माह महीना महीनों
+year: عام أعوام سنين عاما सालों वर्षों बरस
+century: قرون
+km/h: كم/ساعة كيلومترًا_في_الساعة كيلومتر_في_الساعة كم_في_الساعة किमी/घंटा किमी_प्रति_घंटा किलोमीटर_प्रति_घंटा किमी_प्रति_घंटे किलोमीटर_प्रति_घंटे
+kw: كيلوواط किलोवाट
+mw: ميغاواط ميجاوات मेगावाट
+w: واط وات वाट
+v: فولت वोल्ट
+mb: ميغابايت ميجابايت एमबी
+gb: غيغابايت جيجابايت गीगाबाइट
+tb: تيرابايت टीबी
+bbl: برميل براميل बैरल
+kcal: سعرة_حرارية سعرات_حرارية कैलोरी
 century: 个世纪 個世紀 世紀間
 ha: ヘクタール
 kw: 千瓦 キロワット
@@ -432,7 +580,7 @@ in: bin ibn bint al el la le ten ter
 
 BEFORE_MONTHS = _words("""
 in of by until till since from to last next early late this every mid through during between before after around and en
-de im seit bis ab am desde hasta depuis jusqu au
+في من حتى منذ إلى شهر بين de im seit bis ab am desde hasta depuis jusqu au
 """)
 """What makes a month of a doubtful word behind it."""
 
@@ -641,3 +789,96 @@ week: 个星期 星期 個星期 礼拜 个礼拜
 
 NO_LATIN_NAMES = _words("ok vs etc no tel fax km cm mm kg mg ml app pm am x y ppt pdf wifi cd dvd tv")
 """Latin letters in other scripts that name nothing."""
+
+HINDI_DAY_PARTS: Mapping[str, str] = _table("""
+am: सुबह तड़के भोर सवेरे प्रातः
+pm: शाम सायं
+night: रात
+noon: दोपहर
+""")
+
+HINDI_ORDINALS: Mapping[str, int] = _numbers("""
+1: पहली पहला पहले
+2: दूसरी दूसरा दूसरे
+3: तीसरी तीसरा तीसरे
+4: चौथी चौथा चौथे
+6: छठी छठा छठे छठवीं छठवाँ छठवां
+""")
+"""Those that do not end in वाँ."""
+
+ARABIC_DAY_PARTS: Mapping[str, str] = _table("""
+am: صباحًا صباحا صباحاً ص فجرًا فجرا فجراً
+pm: مساءً مساء م عصرًا عصرا عصراً بعد_الظهر
+night: ليلًا ليلا ليلاً
+noon: ظهرًا ظهرا ظهراً
+""")
+
+ARABIC_ORDINALS: Mapping[str, int] = _numbers("""
+1: الأول الأولى الاول الحادي الحادية الواحدة
+2: الثاني الثانية
+3: الثالث الثالثة
+4: الرابع الرابعة
+5: الخامس الخامسة
+6: السادس السادسة
+7: السابع السابعة
+8: الثامن الثامنة
+9: التاسع التاسعة
+10: العاشر العاشرة
+20: العشرون العشرين
+30: الثلاثون الثلاثين
+""")
+
+ARABIC_DECADES: Mapping[str, int] = _numbers("""
+20: عشرينيات عشرينات العشرينيات العشرينات
+30: ثلاثينيات ثلاثينات الثلاثينيات الثلاثينات
+40: أربعينيات أربعينات الأربعينيات الأربعينات
+50: خمسينيات خمسينات الخمسينيات الخمسينات
+60: ستينيات ستينات الستينيات الستينات
+70: سبعينيات سبعينات السبعينيات السبعينات
+80: ثمانينيات ثمانينات الثمانينيات الثمانينات
+90: تسعينيات تسعينات التسعينيات التسعينات
+""")
+
+HIJRI_MONTHS: Mapping[str, int] = _numbers("""
+1: محرم المحرم
+2: صفر
+3: ربيع_الأول
+4: ربيع_الآخر ربيع_الثاني
+5: جمادى_الأولى
+6: جمادى_الآخرة جمادى_الثانية
+7: رجب
+8: شعبان
+9: رمضان
+10: شوال
+11: ذو_القعدة ذي_القعدة
+12: ذو_الحجة ذي_الحجة
+""")
+
+ARABIC_FRACTIONS: Mapping[str, int] = _numbers("""
+23: ثلثي ثلثا ثلثان ثلثين الثلثين
+34: ثلاثة_أرباع
+45: أربعة_أخماس
+35: ثلاثة_أخماس
+25: خمسي خمسا
+""")
+"""34 stands for three quarters."""
+
+HINDI_HALVES: Mapping[str, int] = _numbers("""
+2: साढ़े
+1: सवा
+-1: पौने
+""")
+"""Quarters that these add to the number behind them."""
+
+HINDI_PARTS: Mapping[str, int] = _numbers("""
+3: तिहाई
+4: चौथाई
+5: पंचमांश
+""")
+"""The parts that fractions are made of."""
+
+YEAR_BEFORE = _words("عام سنة العام السنة لعام وعام في منذ حتى بين قبل بعد و إلى सन सन् वर्ष साल ईस्वी")
+"""Arabic and Hindi: before a figure of four digits these make it a year."""
+
+YEAR_AFTER = _words("में का की के से तक को ई ईस्वी वाला वाली वाले और")
+"""Hindi: so do these behind it."""
