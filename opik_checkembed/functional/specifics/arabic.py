@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from opik_checkembed.functional.specifics.figures import number_value
 from opik_checkembed.functional.specifics.hindi import is_afternoon
+from opik_checkembed.functional.specifics.numerals import words_for_numbers
 from opik_checkembed.functional.specifics.readings import Date, Reading, date_reading, quantity, same, time_reading
 from opik_checkembed.functional.specifics.scan import Scan
 from opik_checkembed.functional.specifics.vocabulary import (
@@ -22,7 +23,8 @@ def _any(words: Iterable[str]) -> str:
     return "|".join(sorted(map(re.escape, words), key=lambda word: (-len(word), word)))
 
 
-_BEGIN = r"(?<!\w)"
+# Small words are written in one with the next.
+_BEGIN = r"(?:(?<!\w)|(?<=\bو)|(?<=\b[بلفك])(?=\w{4}))"
 _END = r"(?![\w\u064b-\u0652])"
 _TENTH = r"(?:عشرة|عشر)"
 _ORDINAL = rf"(?:{_any(ARABIC_ORDINALS)})(?:[ ]{_TENTH}|[ ]و(?:العشرين|العشرون|الثلاثين|الثلاثون))?"
@@ -44,9 +46,11 @@ TIME = re.compile(
     rf"(?<![\d.,:/-])(?P<h>\d{{1,2}})(?::(?P<n>\d{{2}}))?(?:[ ](?P<x>{_any(ARABIC_DAY_PARTS)}))?{_END}(?![:.,٫]\d)"
 )
 WORDED_TIME = re.compile(
-    rf"الساعة[ ](?P<w>{_ORDINAL})(?:[ ](?P<more>والنصف|والربع|والثلث|إلا[ ]ربعًا|إلا[ ]الربع))?"
+    rf"{_BEGIN}(?P<named>الساعة[ ])?(?P<w>{_ORDINAL})(?:[ ](?P<more>والنصف|والربع|والثلث|إلا[ ]ربعًا|إلا[ ]الربع))?"
     rf"(?:[ ](?P<x>{_any(ARABIC_DAY_PARTS)}))?{_END}"
 )
+_WORD = _any(words_for_numbers("ar"))
+NUMBER_WORDS = re.compile(rf"{_BEGIN}(?:{_WORD})(?:[ ]و?(?:{_WORD})){{0,12}}{_END}(?!-)")
 ORDINAL = re.compile(rf"{_BEGIN}{_ORDINAL}{_END}")
 FRACTION = re.compile(rf"{_BEGIN}(?:{_any(ARABIC_FRACTIONS)}){_END}")
 _MINUTES = {"والنصف": 30, "والربع": 15, "والثلث": 20}
@@ -58,7 +62,7 @@ def dates(scan: Scan) -> None:
         (("ينات", "ينيات"), DECADE, _decade),
         (("القرن",), CENTURY, _century),
         (HIJRI_MONTHS, HIJRI_DATE, _hijri_date),
-        (("الساعة",), WORDED_TIME, _worded_time),
+        (("الساعة", *ARABIC_DAY_PARTS), WORDED_TIME, _worded_time),
     ):
         if any(hint in scan.left for hint in hints):
             scan.each(pattern, read)
@@ -139,6 +143,8 @@ def _time(scan: Scan, match: re.Match[str]) -> None:
 
 
 def _worded_time(scan: Scan, match: re.Match[str]) -> None:
+    if not match["named"] and (not match["x"] or match["x"] in {"م", "ص"}):
+        return
     hour, minute = _ordinal_value(match["w"]), _MINUTES.get(match["more"] or "", 0)
     if match["more"] and match["more"].startswith("إلا"):
         hour, minute = hour - 1, 45

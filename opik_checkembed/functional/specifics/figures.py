@@ -92,6 +92,7 @@ def _units(language: str) -> dict[str, str]:
     return {**UNITS, **CURRENCIES, **OWN_UNITS.get(language, {})}
 
 
+_MARKS = re.compile(r"[\u064b-\u0652\u0900-\u0903\u093a-\u094f]")
 _WORD = r"[^\s\d,;:!?()\[\]|*\"”“،؛؟۔।。，、；：？！（）「」『』《》〜～]{1,24}"
 _NEXT = re.compile(rf"[{SPACES}-]?({_WORD})(?: ({_WORD}))?")
 _DOTTED_SCALES = frozenset({"mio", "mrd", "tsd"})
@@ -132,6 +133,13 @@ def suffix(text: str, end: int, language: str, money: bool) -> Suffix:
     return Suffix(end, power, unit)
 
 
+def _without_case(word: str) -> str:
+    """An Arabic word without the ending of the accusative: كيلومترًا."""
+    if not "\u0600" < word < "\u0700":
+        return word
+    return " ".join(re.sub("(?:ًا|اً|ا|ً)$", "", part) for part in word.split(" "))
+
+
 def _longest(
     match: re.Match[str],
     scales: dict[str, int],
@@ -162,7 +170,7 @@ def _longest(
                 if power is not None:
                     return (stop if word.rstrip(".") in _DOTTED_SCALES else end), power, None
             if unit_open and not money:
-                unit = units.get(word)
+                unit = units.get(word) or units.get(_without_case(word))
                 if unit is not None and not (
                     len(word) == 1 and word.isalpha() and word.isascii() and cut.isupper() and cut not in "WVCF"
                 ):
@@ -191,7 +199,7 @@ def _glued(
         if (
             unit_open
             and unit is not None
-            and (not first[length : length + 1].isalpha() or first[0] > "\u2e80" or piece in "%％٪°℃")
+            and (not (first[length : length + 1].isalpha() or _MARKS.match(first, length)) or first[0] > "\u2e80" or piece in "%％٪°℃")
         ):
             return match.start(1) + length, 0, unit
         if unit_open and piece.isascii() and unit is not None and first[length : length + 1] > "\u2e80":

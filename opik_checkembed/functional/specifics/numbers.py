@@ -39,7 +39,9 @@ def numerals(scan: Scan) -> None:
         return
     if scan.language in {"ar", "hi"}:
         (arabic if scan.language == "ar" else hindi).numerals(scan)
-    if (pattern := number_words(scan.language)) is not None:
+    if scan.language == "ar":
+        scan.each(arabic.NUMBER_WORDS, _words)
+    elif (pattern := number_words(scan.language)) is not None:
         scan.at(scan.places(patterns.number_heads(scan.language)), pattern, _words)
 
 
@@ -104,7 +106,7 @@ def _number(scan: Scan, match: re.Match[str]) -> None:
     # 3億5000万 is one number.
     while behind.power >= 4 and (next_figure := patterns.NEXT_FIGURE.match(scan.left, end)) is not None:
         behind = suffix(scan.left, next_figure.end(), scan.language, money is not None)
-        value = added(value, scaled(next_figure[0].replace(",", ""), behind.power))
+        value = added(value, scaled(next_figure[0].replace(",", "").strip(), behind.power))
         end = behind.end
     unit = unit or behind.unit
     if money == "人民币" and scan.left[end : end + 1] == "元":
@@ -141,7 +143,6 @@ def _is_a_year(text: str, start: int, end: int) -> bool:
         not following
         or (bool(after) and after in ".,،؛:!?؟।)]|–-/\n*»”\"")
         or (bool(before) and before[-1] in YEAR_BEFORE)
-        or (before[-1:] == [] and start == 0 and end == len(text))
         or following[1] in YEAR_AFTER
         or text[start - 1 : start] in {"و", "("}
     )
@@ -209,7 +210,8 @@ def _worded(scan: Scan, start: int, end: int, value: str) -> None:
 def _in_no_word(text: str, start: int, end: int) -> bool:
     """CJK writes no spaces; elsewhere a figure inside a word is part of an identifier."""
     before, after = text[start - 1 : start], text[end : end + 1]
-    return not (before.isalnum() and before < "\u2e80") and not (after.isalpha() and after.isascii())
+    joined = before.isalpha() and "\u0620" <= before <= "\u06d3"  # Arabic writes small words in one with the next
+    return not (before.isalnum() and before < "\u2e80" and not joined) and not (after.isalpha() and after.isascii())
 
 
 def _currency(written: str) -> str:

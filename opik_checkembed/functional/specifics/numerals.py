@@ -101,7 +101,6 @@ def number_words(language: str) -> re.Pattern[str] | None:
         "en": r"(?:[ -]|\s+and\s+)",
         "fr": r"(?:[ -]|-et-|\s+et\s+)",
         "es": r"(?:\s+y\s+|\s+)",
-        "ar": r"\s+و?",
     }.get(language, r"\s+")
     # A hint of what may begin such a word keeps the search from trying all of them at every letter.
     first = "".join(sorted({w[0] for w in numbers} | {w[0].upper() for w in numbers}))

@@ -245,7 +245,7 @@ _OWN_DASHES = {
 }
 """What more stands between the ends of a range."""
 
-_MONEY = rf"(?:{_SYMBOL}|人民币)[{SPACES}]?|\b(?:USD|EUR|GBP|CHF|JPY|CNY)[{SPACES}]"
+_MONEY = rf"(?:{_SYMBOL}|人民币)[{SPACES}]?|\b(?:USD|EUR|GBP|CHF|JPY|CNY|Rs\.?|रु\.?)[{SPACES}]"
 
 BEFORE_FIGURE = re.compile(rf"(?P<sign>{_SIGN})(?:(?P<money>{_MONEY})(?P<sign2>[-−])?)?\Z")
 
@@ -257,7 +257,7 @@ def numbers(language: str) -> re.Pattern[str]:
     figure = f"(?:{_SPACED_FIGURE}|{_FIGURE})" if language in {"fr", "es", "pl", "ru", "sv", "cs"} else f"(?:{_FIGURE})"
     return re.compile(
         rf"{_NO_LETTER}(?<!\d:)(?P<a>{figure})"
-        rf"(?:(?P<ord>st|nd|rd|th|er|ère|ème|e|º|ª|वां|वीं)(?!\w)|(?P<dash>{dash})(?:{_SYMBOL})?(?P<b>{figure}){_NO_LETTER_NEXT}(?![=]|[{SPACES}]?[=])|/(?P<over>\d{{1,3}}){_NO_LETTER_NEXT}(?!/))?",
+        rf"(?:(?P<ord>st|nd|rd|th|er|ère|ème|e|º|ª|वाँ|वां|वा|वीं|वी|वें|वे|री|रा|ली|ला|थी|था|ठी|ठा)(?!\w)|(?P<dash>{dash})(?:{_SYMBOL})?(?P<b>{figure}){_NO_LETTER_NEXT}(?![=]|[{SPACES}]?[=])|/(?P<over>\d{{1,3}}){_NO_LETTER_NEXT}(?!/))?",
     )
 
 
@@ -280,7 +280,7 @@ AND_A_HALF = {
     "es": re.compile(r"[ ]y[ ]medi[oa](?!\w)"),
 }
 
-NEXT_FIGURE = re.compile(r"\d{1,4}(?:,\d{3})?(?![\d.,])")
+NEXT_FIGURE = re.compile(r"(?:[ ](?=\d{1,3}[ ](?:लाख|हज़ार|हज़ार|हजार)))?\d{1,4}(?:,\d{3})?(?![\d.,])")
 
 SCIENTIFIC = re.compile(
     rf"{_NO_LETTER}(?:(?P<a>\d{{1,9}}(?:[.,]\d{{1,12}})?)(?:[ ]?[×x·*][ ]?10"

@@ -218,6 +218,7 @@ CARDINALS: Mapping[str, Mapping[str, int]] = {
 2000000000: ملياران مليارين
 """),
     "hi": _numbers("""
+1: एक
 2: दो
 3: तीन
 4: चार
@@ -362,7 +363,7 @@ MULTIPLIERS: Mapping[str, Mapping[str, int]] = {
 }
 
 NO_COUNT = _words("""
-أحد إحدى صفر अरब cero ein eine einem einen einer eins first one second un una une uno zero zéro
+एक أحد إحدى صفر अरब cero ein eine einem einen einer eins first one second un una une uno zero zéro
 """)
 """Too often an article, a pronoun or a unit of time to count alone."""
 
@@ -400,7 +401,7 @@ eur: € eur euro euros 欧元 ユーロ يورو यूरो
 gbp: £ gbp pounds_sterling 英镑 英ポンド
 jpy: ¥ ￥ jpy yen 円 日元 日圆
 cny: 元 人民币 人民元 块钱 元人民币 cny yuan rmb
-inr: ₹ inr rupees रुपये रुपए रुपया रुपयों रु रू روبية روبيات
+inr: ₹ inr rupees रुपये रुपए रुपया रुपयों रु रु. रू rs rs. روبية روبيات
 sar: ريال ريالات ريال_سعودي ريالًا_سعوديًا
 aed: درهم دراهم درهم_إماراتي درهمًا_إماراتيًا
 egp: جنيه جنيهات جنيه_مصري جنيهًا_مصريًا
@@ -877,7 +878,7 @@ HINDI_PARTS: Mapping[str, int] = _numbers("""
 """)
 """The parts that fractions are made of."""
 
-YEAR_BEFORE = _words("عام سنة العام السنة لعام وعام في منذ حتى بين قبل بعد و إلى सन सन् वर्ष साल ईस्वी")
+YEAR_BEFORE = _words("عامي سنتي عامَي أعوام عام سنة العام السنة لعام وعام في منذ حتى بين قبل بعد و إلى सन सन् वर्ष साल ईस्वी")
 """Arabic and Hindi: before a figure of four digits these make it a year."""
 
 YEAR_AFTER = _words("में का की के से तक को ई ईस्वी वाला वाली वाले और")
