@@ -57,7 +57,9 @@ CENTURY = re.compile(
     rf"(?:の?(?P<dec>\d0|[{_DIGIT[2:]}]十)年代)?"
 )
 
-DECADE = re.compile(rf"(?:上世[纪紀]|本世[纪紀]|前世紀)?(?P<dec>\d{{3}}0|\d0|[{_DIGIT[2:]}]十|[{_DIGIT}]{{3}}[〇零])年代")
+DECADE = re.compile(
+    rf"(?:上世[纪紀]|本世[纪紀]|前世紀)?(?P<dec>\d{{3}}0|\d0|[{_DIGIT[2:]}]十|[{_DIGIT}]{{3}}[〇零])年代"
+)
 
 _HALF = "|".join(sorted(DAY_PARTS, key=len, reverse=True))
 
@@ -71,7 +73,9 @@ _AFTER_TIME = re.compile(r"[钟鐘整半前后後起准開开左]|以前|以后|
 _NO_TIME_NEXT = re.compile(r"建议|建議|原因|意见|意見|要求|理由|内容|希望|经验|启示|看法|好处|优点|缺点|不同|共识|说明")
 
 SCORE = re.compile(r"(?<![\d.,])(\d{1,3})[比対对對](\d{1,3})(?![\d.,]\d|\d)")
-SCORE_IN_NUMERALS = re.compile(rf"(?<![{CHINESE_NUMERAL}])([{_DIGIT}十]{{1,3}})[比対对對]([{_DIGIT}十]{{1,3}})(?![{CHINESE_NUMERAL}])")
+SCORE_IN_NUMERALS = re.compile(
+    rf"(?<![{CHINESE_NUMERAL}])([{_DIGIT}十]{{1,3}})[比対对對]([{_DIGIT}十]{{1,3}})(?![{CHINESE_NUMERAL}])"
+)
 
 FRACTION = re.compile(
     rf"([{CHINESE_NUMERAL}]{{1,8}}|\d{{1,6}})分(?:之|の)"

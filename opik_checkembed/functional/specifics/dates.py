@@ -9,7 +9,15 @@ from functools import lru_cache
 from opik_checkembed.functional.specifics import arabic, chinese, hindi, patterns
 from opik_checkembed.functional.specifics.figures import SPACES
 from opik_checkembed.functional.specifics.numerals import roman_value
-from opik_checkembed.functional.specifics.readings import Date, Reading, date_reading, days_reading, same, time_reading, years_reading
+from opik_checkembed.functional.specifics.readings import (
+    Date,
+    Reading,
+    date_reading,
+    days_reading,
+    same,
+    time_reading,
+    years_reading,
+)
 from opik_checkembed.functional.specifics.scan import Scan
 from opik_checkembed.functional.specifics.vocabulary import (
     BEFORE_MONTHS,

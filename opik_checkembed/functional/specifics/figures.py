@@ -118,7 +118,12 @@ def suffix(text: str, end: int, language: str, money: bool) -> Suffix:
         if match is None:
             break
         found = _longest(
-            match, scales, _units(language), money=money, unit_open=unit is None, scale_open=power == 0 or text[end : end + 1] > "\u2e80"
+            match,
+            scales,
+            _units(language),
+            money=money,
+            unit_open=unit is None,
+            scale_open=power == 0 or text[end : end + 1] > "\u2e80",
         )
         if found is None:
             break
@@ -199,7 +204,11 @@ def _glued(
         if (
             unit_open
             and unit is not None
-            and (not (first[length : length + 1].isalpha() or _MARKS.match(first, length)) or first[0] > "\u2e80" or piece in "%％٪°℃")
+            and (
+                not (first[length : length + 1].isalpha() or _MARKS.match(first, length))
+                or first[0] > "\u2e80"
+                or piece in "%％٪°℃"
+            )
         ):
             return match.start(1) + length, 0, unit
         if unit_open and piece.isascii() and unit is not None and first[length : length + 1] > "\u2e80":

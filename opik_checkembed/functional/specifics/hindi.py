@@ -81,7 +81,9 @@ def numerals(scan: Scan) -> None:
 def is_the_verb(text: str, start: int, end: int) -> bool:
     """Whether दो, which stands here, is "give" and not "two"."""
     after = text[end : end + 2].lstrip(SPACES)[:1]
-    return (start > 0 and after in {"", "।", "!", "?", ".", ","}) or GIVES.search(text, max(0, start - 8), start) is not None
+    return (start > 0 and after in {"", "।", "!", "?", ".", ","}) or GIVES.search(
+        text, max(0, start - 8), start
+    ) is not None
 
 
 def _century(scan: Scan, match: re.Match[str]) -> None:

@@ -55,7 +55,9 @@ def _name(scan: Scan, match: re.Match[str]) -> None:
         scan.take(start, match.end(), "identifier", same(f"i:{written.casefold()}"))
         return
     person = all(part[0].isupper() or part in {"van", "von", "de"} for part in written.split()) or "・" in written
-    scan.take(start, match.end(), "name", named(written, short=person))
+    # J.K.ローリング is J・K・ローリング.
+    plain = written.replace(".", "・") if patterns.KATAKANA.fullmatch(written) else written
+    scan.take(start, match.end(), "name", named(plain, short=person))
 
 
 def _capitalised(scan: Scan) -> None:

@@ -15,7 +15,7 @@ from opik_checkembed.functional.specifics.numerals import (
 )
 from opik_checkembed.functional.specifics.readings import Date, date_reading, quantity, same
 from opik_checkembed.functional.specifics.scan import Scan
-from opik_checkembed.functional.specifics.vocabulary import CURRENCIES, MULTIPLIERS, YEAR_AFTER, YEAR_BEFORE
+from opik_checkembed.functional.specifics.vocabulary import CURRENCIES, MULTIPLIERS, OWN_UNITS, YEAR_AFTER, YEAR_BEFORE
 
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 _CURRENCY_SIGNS = {"a$": "usd", "c$": "usd"}
@@ -71,7 +71,7 @@ def _number(scan: Scan, match: re.Match[str]) -> None:
     assert value is not None
     if before["sign"] not in {"", "+", "±"} or before["sign2"]:
         value = f"-{value}"
-    unit = None if money is None else CURRENCIES[_currency(money)]
+    unit = None if money is None else _unit_of_money(money, scan.language)
     if match["ord"]:
         scan.take(start, end, "number", quantity(value, None))
         return
@@ -141,7 +141,7 @@ def _is_a_year(text: str, start: int, end: int) -> bool:
     following = re.match(r"[ ]?([^ ।،,.؛:!?؟]{1,12})", text[end : end + 14])
     return (
         not following
-        or (bool(after) and after in ".,،؛:!?؟।)]|–-/\n*»”\"")
+        or (bool(after) and after in '.,،؛:!?؟।)]|–-/\n*»”"')
         or (bool(before) and before[-1] in YEAR_BEFORE)
         or following[1] in YEAR_AFTER
         or text[start - 1 : start] in {"و", "("}
@@ -214,6 +214,8 @@ def _in_no_word(text: str, start: int, end: int) -> bool:
     return not (before.isalnum() and before < "\u2e80" and not joined) and not (after.isalpha() and after.isascii())
 
 
-def _currency(written: str) -> str:
+def _unit_of_money(written: str, language: str) -> str:
     name = written.strip(SPACES).casefold()
-    return _CURRENCY_SIGNS.get(name, name)
+    name = _CURRENCY_SIGNS.get(name, name)
+    # ¥ is one currency in Chinese and another in Japanese.
+    return OWN_UNITS.get(language, {}).get(name) or CURRENCIES[name]

@@ -356,9 +356,7 @@ def weekday_pattern(glued: bool) -> re.Pattern[str]:
     return re.compile(words if glued else rf"(?<!\w){words}(?!\w)")
 
 
-WEEKDAY_WITH_PREFIX = re.compile(
-    rf"(?<![\w\u093a-\u094f])[وفب]?({_any(WEEKDAYS)})(?![\w\u0900-\u0903\u093a-\u094f])"
-)
+WEEKDAY_WITH_PREFIX = re.compile(rf"(?<![\w\u093a-\u094f])[وفب]?({_any(WEEKDAYS)})(?![\w\u0900-\u0903\u093a-\u094f])")
 """Arabic writes small words in one with the next."""
 
 LEADING_HEADS = frozenset(particle.split()[0] for particle in (*LEADING_PARTICLES, "von"))
