@@ -43,7 +43,8 @@ _DAY = rf"(?P<d>{_SMALL})(?:[日号號]?{_JOINT}(?P<e>{_SMALL}))?[日号號]"
 DATE = re.compile(
     rf"(?=[\d{_DIGIT}十元{''.join(sorted({era[0] for era in ERAS}))}公西紀纪])"
     rf"(?<![\d.,点])(?:(?P<from>\d{{4}}){_JOINT}(?=\d{{4}}年))?"
-    rf"(?:{_YEAR}(?:(?P<m>{_SMALL})月(?!間|间)(?:{_DAY})?)?|(?P<m2>{_SMALL})月(?!間|间)(?:{_DAY.replace('<d>', '<d2>').replace('<e>', '<e2>')})?)"
+    rf"(?:{_YEAR}(?:(?P<m>{_SMALL})月(?!間|间)(?:{_DAY})?)?"
+    rf"|(?P<m2>{_SMALL})月(?!間|间)(?:{_DAY.replace('<d>', '<d2>').replace('<e>', '<e2>')})?)"
 )
 """A year, a month or a day, or several of these; the days of one month from one to another; 1914-1918年."""
 
@@ -158,9 +159,7 @@ def _point(match: re.Match[str], text: str) -> _Point | None:
     if year is not None and written is not None:
         if era is not None:
             year += ERAS[era] - 1
-        elif written == "元":
-            return None
-        elif match["bc"] is None and match["ad"] is None and month is None and _lasts(written, year, match, text):
+        elif written == "元" or (not (match["bc"] or match["ad"] or month) and _lasts(written, year, match, text)):
             return None
     date = Date(year, month, day)
     return _Point(date, match["bc"] is not None) if date.possible else None
@@ -264,7 +263,7 @@ def _time(scan: Scan, match: re.Match[str]) -> None:
 def _is_afternoon(part: str, hour: int) -> bool | None:
     """Whether an hour named with a part of the day is in its second half; at night that depends on the hour."""
     if part == "night":
-        return False if hour == 12 or hour < 5 else True
+        return not (hour == 12 or hour < 5)
     if part == "noon":
         return None if hour in {10, 11} else True
     return part == "pm"
@@ -295,7 +294,7 @@ def _counted_half(scan: Scan, match: re.Match[str]) -> None:
 
 
 def range_behind(text: str, end: int, first: Suffix, language: str) -> tuple[str, Suffix] | None:
-    """The end of a range behind a figure with its own unit or multiplier (20℃～25℃, 100万〜200万円), and what follows."""
+    """The end of a range behind a figure with its own unit or multiplier (20℃～25℃), and what follows."""
     joint = _IN_FIGURES.match(text, end) if language in {"zh", "ja"} and (first.unit or first.power) else None
     if joint is None:
         return None

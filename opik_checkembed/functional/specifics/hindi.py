@@ -44,7 +44,8 @@ ERA = re.compile(
 DECADE = re.compile(rf"{_BEGIN}(?P<d>\d{{3}}0|\d0|{_any(_NUMBERS)})[ ](?:के|का|की|वाले)[ ]दशक{_END}")
 TIME = re.compile(
     rf"{_BEGIN}(?:(?P<part>{_any(HINDI_DAY_PARTS)})[ ](?:(?:के|को|में)[ ])?(?:(?:करीब|क़रीब|लगभग)[ ])?)?"
-    rf"(?:(?P<h>\d{{1,2}})(?:[:.](?P<n>\d{{2}}))?|(?:(?P<half>{_any(HINDI_HALVES)})[ ])?(?P<w>{_any(_NUMBERS)}|एक|\d{{1,2}})|(?P<whole>डेढ़|ढाई))"
+    rf"(?:(?P<h>\d{{1,2}})(?:[:.](?P<n>\d{{2}}))?"
+    rf"|(?:(?P<half>{_any(HINDI_HALVES)})[ ])?(?P<w>{_any(_NUMBERS)}|\d{{1,2}})|(?P<whole>डेढ़|ढाई))"
     rf"[ ]बजे(?:[ ]?कर[ ](?P<n2>\d{{1,2}})[ ]मिनट)?{_END}"
 )
 ORDINAL = re.compile(rf"{_BEGIN}(?:{_any(_ORDINALS)}){_END}")

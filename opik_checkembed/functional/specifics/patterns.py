@@ -94,7 +94,8 @@ DESIGNATION = re.compile(
 )
 
 STANDARD = re.compile(
-    rf"{_NO_LETTER}(?<![/-])[A-Z]{{2,8}}(?:/[A-Z]{{1,8}}){{1,2}}[ \u00a0-]?(?:[A-Z]{{1,4}}[ \u00a0-]?)?\d{{1,6}}(?:[-.:/]\d{{1,6}}){{0,3}}{_NO_LETTER_NEXT}(?![.,:]\d)"
+    rf"{_NO_LETTER}(?<![/-])[A-Z]{{2,8}}(?:/[A-Z]{{1,8}}){{1,2}}[ \u00a0-]?(?:[A-Z]{{1,4}}[ \u00a0-]?)?\d{{1,6}}"
+    rf"(?:[-.:/]\d{{1,6}}){{0,3}}{_NO_LETTER_NEXT}(?![.,:]\d)"
     rf"|{_NO_LETTER}(?<![/-])[A-Z]{{3,8}}[ \u00a0][A-Z][ \u00a0]\d{{2,6}}{_NO_LETTER_NEXT}(?![.,:]\d)"
 )
 """ISO/IEC 27001, GB/T 5750-2006, JIS B 0001."""
@@ -216,7 +217,8 @@ DECADE_BEFORE = re.compile(
 )
 
 YEARS = re.compile(
-    rf"{_NO_LETTER}(?<![.,/+-])(\d{{4}})(?:[{SPACES}]?[–—-][{SPACES}]?|[ ](?:to|bis|à|a|إلى|حتى|से)[ ])(\d{{4}}|\d{{2}}){_NO_LETTER_NEXT}(?!/|[.,-]\d)"
+    rf"{_NO_LETTER}(?<![.,/+-])(\d{{4}})(?:[{SPACES}]?[–—-][{SPACES}]?|[ ](?:to|bis|à|a|إلى|حتى|से)[ ])"
+    rf"(\d{{4}}|\d{{2}}){_NO_LETTER_NEXT}(?!/|[.,-]\d)"
 )
 
 TIME = re.compile(
@@ -322,7 +324,8 @@ LATIN_NUMBERED = re.compile(
 )
 
 VERSION_BEHIND_WORD = re.compile(
-    r"(?:版本号?|バージョン|الإصدار|إصدار|نسخة|النسخة|संस्करण|वर्ज़न|वर्जन|(?=[A-Za-z]{2,19}[a-z])(?:[A-Za-z]{3,20}|iOS))[ ：:]?[ ]?"
+    r"(?:版本号?|バージョン|الإصدار|إصدار|نسخة|النسخة|संस्करण|वर्ज़न|वर्जन"
+    r"|(?=[A-Za-z]{2,19}[a-z])(?:[A-Za-z]{3,20}|iOS))[ ：:]?[ ]?"
     rf"([vV]?\d{{1,4}}(?:\.\d{{1,6}}){{1,3}}){_NO_LETTER_NEXT}(?![.]\d|[ ]?[%％٪°℃])"
 )
 """A version of two parts is told from a number by the word before it: 版本2.4, Python 3.12."""
