@@ -10,9 +10,12 @@ from opik_checkembed.functional.specifics.figures import suffix
 from opik_checkembed.functional.specifics.folding import folded, words_of
 from opik_checkembed.functional.specifics.readings import Reading, named, phone_reading, same, titled
 from opik_checkembed.functional.specifics.scan import Scan
-from opik_checkembed.functional.specifics.vocabulary import CURRENCIES, STARTERS, WEEKDAYS
+from opik_checkembed.functional.specifics.vocabulary import CURRENCIES, CURRENCY_CODES, STARTERS, UNITS, WEEKDAYS
 
-_DOMAINS = (".com", ".org", ".net", ".io", ".dev", ".edu", ".gov")
+_DOMAINS = (
+    *(".com", ".org", ".net", ".io", ".dev", ".edu", ".gov", ".int", ".info", ".eu", ".uk", ".de", ".fr", ".es"),
+    *(".ch", ".mx", ".app", ".ai", ".example"),
+)
 
 
 def addresses(scan: Scan) -> None:
@@ -32,9 +35,63 @@ def quotations(scan: Scan) -> None:
 
 
 def names_in_code(scan: Scan) -> None:
-    """snake_case and calls()."""
+    """snake_case, calls(), files and --options."""
+    if "()" in scan.left:
+        _upon(scan, patterns.EMPTY_CALL, patterns.CALLED)
+    if "." in scan.left:
+        _upon(scan, patterns.EXTENSION, patterns.FILE)
+    if "--" in scan.left:
+        scan.each(patterns.OPTION, _identifier)
     if "_" in scan.left or "()" in scan.left:
         scan.each(patterns.SNAKE, _identifier)
+
+
+def _upon(scan: Scan, pattern: re.Pattern[str], stem: re.Pattern[str]) -> None:
+    """Take what this pattern matches, with the stem before it."""
+    for match in pattern.finditer(scan.left):
+        before = scan.left[max(0, match.start() - 90) : match.start()]
+        found = stem.search(before)
+        if found is not None and not patterns.PROSE.fullmatch(found[0]):
+            start = match.start() - len(found[0])
+            scan.take(start, match.end(), "identifier", same(f"i:{_code_key(scan.left[start : match.end()])}"))
+    scan.settle()
+
+
+def standards(scan: Scan) -> None:
+    """Standards and paragraphs of laws."""
+    scan.at(scan.places(patterns.STANDARD_HEADS), patterns.STANDARD, _identifier)
+    if "§" in scan.left or "Art." in scan.left:
+        scan.each(patterns.LAW, _identifier)
+
+
+def serials(scan: Scan) -> None:
+    """Codes of figures and capitals with strokes between them: C-131/12, 2021-AB-0457."""
+    places = sorted({_code_start(scan.left, start) for start, _ in scan.figures()})
+    scan.at(places, patterns.SERIAL, _serial)
+    scan.at(places, patterns.GENETIC, _mixed_code)
+
+
+def _code_start(text: str, at: int) -> int:
+    first = max(0, at - 24)
+    while at > first and text[at - 1] < "\x7f" and (text[at - 1].isalnum() or text[at - 1] in "-/"):
+        at -= 1
+    return at
+
+
+def _serial(scan: Scan, match: re.Match[str]) -> None:
+    parts = re.split("[-/]", match[0])
+    letters = [part for part in parts if part.isalpha()]
+    apart = any(part.isdigit() for part in parts) and letters and letters[0].casefold() not in UNITS
+    mixed = any(not part.isalpha() and not part.isdigit() for part in parts) and "/" not in match[0]
+    # "X/2" is a sum.
+    if (apart or mixed) and (len(match[0]) > 4 or "/" not in match[0]):
+        _identifier(scan, match)
+
+
+def _mixed_code(scan: Scan, match: re.Match[str]) -> None:
+    before = scan.left[max(0, match.start() - 2) : match.start()].strip()
+    if not before[-1:].isdigit():
+        _identifier(scan, match)
 
 
 def versions_and_hashes(scan: Scan) -> None:
@@ -48,7 +105,7 @@ def versions_and_hashes(scan: Scan) -> None:
 def designations(scan: Scan, latin: bool) -> None:
     """Names that end in figures: standards, models, rooms."""
     mixed_case(scan)
-    scan.at(scan.before(scan.joints(), patterns.LONGEST_HEAD), patterns.STANDARD, _identifier)
+    scan.at(scan.before(scan.joints(), patterns.LONGEST_HEAD), patterns.STANDARD_BY_FORM, _identifier)
     scan.at(scan.before(scan.joints(), patterns.LONGEST_HEAD), patterns.DESIGNATION, _designation)
     if not latin:
         scan.each(patterns.LATIN_NUMBERED, _latin_numbered)
@@ -132,16 +189,14 @@ def _designation(scan: Scan, match: re.Match[str]) -> None:
         and suffix(scan.left, match.end(), scan.language, money=False).unit is not None
     ):
         return
-    if (
-        head is not None
-        and " " in match[0]
-        and head[0].upper() in {"USD", "EUR", "GBP", "CHF", "JPY", "CNY", "AD", "BC", "GPA"}
-    ):
+    if head is not None and " " in match[0] and head[0].upper() in CURRENCY_CODES | {"AD", "BC", "GPA"}:
         return
     _identifier(scan, match)
 
 
 def _mixed(scan: Scan, match: re.Match[str]) -> None:
+    if match[0].casefold() in UNITS and scan.left[max(0, match.start() - 2) : match.start()].strip()[-1:].isdigit():
+        return  # "3 kWh"
     scan.take(match.start(), match.end(), "identifier", named(match[0], short=False))
 
 

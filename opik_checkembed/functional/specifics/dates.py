@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import pairwise
 
 from opik_checkembed.functional.specifics import arabic, chinese, hindi, patterns
 from opik_checkembed.functional.specifics.figures import SPACES
-from opik_checkembed.functional.specifics.numerals import roman_value
+from opik_checkembed.functional.specifics.numerals import german_numbers, roman_value, words_value
 from opik_checkembed.functional.specifics.readings import (
     Date,
     Reading,
@@ -19,16 +20,18 @@ from opik_checkembed.functional.specifics.readings import (
     years_reading,
 )
 from opik_checkembed.functional.specifics.scan import Scan
+from opik_checkembed.functional.specifics.specific import Specific
 from opik_checkembed.functional.specifics.vocabulary import (
     BEFORE_MONTHS,
-    CARDINALS,
     DOUBTFUL_MONTHS,
     MONTHS,
     SHORT_MONTHS,
+    SHORT_WEEKDAYS,
     WEEKDAYS,
 )
 
 _CENTURY_WORDS = {"twenty-first": 21}
+_NO_DIGIT = re.compile(r"\D")
 
 
 def dates(scan: Scan) -> None:
@@ -40,19 +43,25 @@ def dates(scan: Scan) -> None:
     if any(hint in lowered for hint in patterns.CENTURY_WORDS):
         ends = (match.end() for match in patterns.CENTURY_WORD.finditer(scan.left))
         scan.at(scan.before(ends, patterns.LONGEST_CENTURY), patterns.CENTURY, _century)
-    if "années" in lowered or "años" in lowered:
-        scan.each(patterns.DECADE_BEFORE, _decade)
+    if scan.language == "es" and "s. " in scan.left:
+        scan.each(patterns.CENTURY_SHORT, _century_short)
+    if any(hint in lowered for hint in patterns.DECADE_HINTS.get(scan.language, ())):
+        scan.at(scan.places(patterns.DECADE_HEADS[scan.language]), patterns.DECADE_WORDS[scan.language], _decade)
     if any(hint in lowered for hint in ("0s", "0's", "0’s", "0er")):
-        scan.at_figures(patterns.DECADE, _decade)
+        scan.at_figures(patterns.DECADE, _decade, before="'’")
     if scan.figures():
         if any(hint in scan.left for hint in ("AD ", "A.D. ")):
             scan.each(patterns.AD_BEFORE, _era)
-        if any(hint in scan.left for hint in ("BC", "B.C", "AD", "A.D", "CE", "C.E", "Chr", ".-C", ". C", ".C")):
+        if any(hint in scan.left for hint in patterns.ERA_HINTS):
             scan.at_figures(patterns.ERA, _era)
     scan.at_figures(patterns.DAY_FIRST, _day_first)
     scan.at(scan.places(patterns.MONTH_HEADS), patterns.MONTH_FIRST, _month_first)
-    for pattern, read in ((patterns.NUMERIC_DATE, _numeric_date), (patterns.TIME, _time)):
-        scan.at_figures(pattern, read)
+    scan.at_figures(patterns.NUMERIC_DATE, _numeric_date)
+    if (hours := patterns.HOUR.get(scan.language)) is not None and ("h" in lowered or "las " in lowered):
+        scan.at_figures(hours, _hour)
+    scan.at_figures(patterns.TIME, _time)
+    if scan.language in patterns.WORDED_HOUR and ("clock" in lowered or "uhr" in lowered):
+        scan.each(patterns.WORDED_HOUR[scan.language], _worded_hour)
 
 
 def ranges_of_years(scan: Scan) -> None:
@@ -62,12 +71,50 @@ def ranges_of_years(scan: Scan) -> None:
 
 def weekdays(scan: Scan, latin: bool) -> None:
     """Days of the week."""
+    if scan.language in {"en", "de"} and any(mark in scan.left for mark in ("–", "-", " to ", " bis ")):
+        scan.at(scan.places(patterns.SHORT_WEEKDAY_HEADS), patterns.WEEKDAYS_FROM_TO, _weekdays)
     if latin:
         scan.at(scan.places(patterns.WEEKDAY_HEADS), patterns.weekday_pattern(False), _weekday)
     elif scan.language in {"zh", "ja"}:
         scan.each(patterns.weekday_pattern(True), _weekday)
     else:
         scan.each(patterns.WEEKDAY_WITH_PREFIX, _weekday)
+
+
+def stretches(scan: Scan) -> None:
+    """Two dates of a kind with a dash or a word between them are one: 28 May – 3 June, Monday to Friday."""
+    joined: list[tuple[Specific, Specific, Reading]] = []
+    for one, other in pairwise(scan.found()):
+        if joined and joined[-1][1] is one:
+            continue
+        if (reading := _joint_reading(scan.text, one, other)) is not None:
+            joined.append((one, other, reading))
+    scan.join(joined)
+
+
+def _joint_reading(text: str, one: Specific, other: Specific) -> Reading | None:
+    """The reading of two dates as one stretch of time; None if they are none."""
+    if not (one.kind == "date" == other.kind and other.start - one.end < 12):
+        return None
+    kind, of = (min(end.needs).partition(":")[0] for end in (one, other))
+    if kind != of or not _is_an_end(one) or _is_a_year(one) or _is_a_year(other):
+        return None
+    if patterns.TO_DATE.fullmatch(text, one.end, other.start) is None:
+        return None
+    first, last = (min(need for need in end.needs if need.startswith(kind)) for end in (one, other))
+    key = f"{first}..{last}"
+    return Reading(frozenset({key, f"both:{first}&{last}"}), one.states | other.states | {key})
+
+
+def _is_an_end(date: Specific) -> bool:
+    """Whether a stretch may begin here: no stretch itself, nor a day with its year, since those of a birth and a death
+    are two facts.
+    """
+    return not any(".." in need or patterns.DAY_KEY.match(need) for need in date.needs)
+
+
+def _is_a_year(date: Specific) -> bool:
+    return any(need.startswith("n:") for need in date.needs)
 
 
 def _day_first(scan: Scan, match: re.Match[str]) -> None:
@@ -120,7 +167,8 @@ def _numeric_date(scan: Scan, match: re.Match[str]) -> None:
         if len(dates) > 1:
             # Open between readings: the same spelling supports it, and so does any reading spelt out.
             reading = Reading(reading.needs | {plain}, frozenset({plain}))
-        scan.take(match.start(), match.end(), "date", reading)
+        time = patterns.TIMESTAMP.match(scan.left, match.end())
+        scan.take(match.start(), match.end() if time is None else time.end(), "date", reading)
 
 
 def _possible_dates(first: str, second: str, third: str, language: str, mark: str) -> Iterator[Date]:
@@ -150,26 +198,54 @@ def month_of(word: str) -> int | None:
 def _era(scan: Scan, match: re.Match[str]) -> None:
     year = match.groupdict()
     if year.get("bc"):
-        scan.take(match.start(), match.end(), "date", same(f"bc:{int(year['bc'])}"))
+        key = f"bc:{int(re.sub(_NO_DIGIT, '', year['bc']))}"
+        first = year.get("from")
+        reading = same(key) if first is None else _stretch(f"bc:{int(first)}", key)
+        scan.take(match.start(), match.end(), "date", reading)
     else:
         scan.take(match.start(), match.end(), "date", date_reading(Date(int(year["ad"]))))
 
 
+def _stretch(first: str, last: str) -> Reading:
+    """The reading of a stretch of time by its ends."""
+    key = f"{first}..{last}"
+    return Reading(frozenset({key, f"both:{first}&{last}"}), frozenset({key, first, last}))
+
+
 def _century(scan: Scan, match: re.Match[str]) -> None:
-    roman, word = match["r"] or match["r2"], (match["w"] or "").casefold()
-    if match["n"]:
-        number: int | None = int(match["n"])
+    groups = match.groupdict()
+    roman, word = groups["r"] or groups["r2"], (groups["w"] or "").casefold()
+    if groups["n"]:
+        number: int | None = int(groups["n"])
     elif roman:
         number = roman_value(roman)
+    elif scan.language == "de":
+        ordinal = german_numbers().get(word)
+        number = None if ordinal is None else int(float(ordinal))
     else:
-        number = _CENTURY_WORDS.get(word, CARDINALS["en"].get(word))
-    if number is not None:
-        scan.take(match.start(), match.end(), "date", same(f"c:{number}"))
+        number = _CENTURY_WORDS.get(word) or words_value(word.split("-"), scan.language)
+    if number:
+        era = "c:-" if groups["bc"] else "c:"
+        first, last = groups["from"] or groups["from2"], f"{era}{number}"
+        if groups["to"]:
+            reading = _stretch(last, f"{era}{roman_value(groups['to'])}")
+        elif first:
+            reading = _stretch(f"{era}{first if first.isdigit() else roman_value(first)}", last)
+        else:
+            reading = same(last)
+        scan.take(match.start(), match.end(), "date", reading)
+
+
+def _century_short(scan: Scan, match: re.Match[str]) -> None:
+    scan.take(match.start(), match.end(), "date", same(f"c:{roman_value(match['r'])}"))
 
 
 def _decade(scan: Scan, match: re.Match[str]) -> None:
-    decade = next(group for group in match.groups() if group)
-    scan.take(match.start(), match.end(), "date", same(f"decade:{int(decade)}"))
+    written = next(group for group in match.groups() if group).casefold()
+    decade = int(written) if written.isdigit() else 10 * patterns.DECADES[written]
+    # The eighties are those of the last century, as long as nobody says otherwise.
+    decade += 0 if decade >= 100 else 1900 if decade >= 20 else 2000
+    scan.take(match.start(), match.end(), "date", same(f"decade:{decade}"))
 
 
 def _years(scan: Scan, match: re.Match[str]) -> None:
@@ -178,14 +254,16 @@ def _years(scan: Scan, match: re.Match[str]) -> None:
         if not int(first[2:]) < int(last):
             return
         last = first[:2] + last
+    if "/" in match[0] and int(first) + 1 != int(last):
+        return
     if int(first) < int(last):
         scan.take(match.start(), match.end(), "date", years_reading(int(first), int(last)))
 
 
 def _time(scan: Scan, match: re.Match[str]) -> None:
-    hour = match["h"] or match["h2"]
-    minute = match["n"] or match["n2"] or match["n3"]
-    marker = match["x"].casefold() if match["x"] else ""
+    hour = match["h"] or match["h2"] or match["h4"]
+    minute = match["n"] or match["n2"] or match["n3"] or match["n5"]
+    marker = (match["x"] or match["x2"] or "").casefold()
     if minute is None and not marker:
         return
     hour_n, minute_n = int(hour), int(minute or 0)
@@ -199,7 +277,37 @@ def _time(scan: Scan, match: re.Match[str]) -> None:
     end = match.end()
     end -= len(match[0]) - len(match[0].rstrip(SPACES))
     # A full stop that ends the sentence still belongs to "a.m.".
-    scan.take(match.start(), end, "date", time_reading(hour_n, minute_n, afternoon))
+    reading = time_reading(hour_n, minute_n, afternoon)
+    if match["from"]:
+        # "9 to 5 p.m." begins in the morning.
+        early = None if afternoon is None or int(match["from"]) > hour_n else afternoon
+        (first,), (last,) = time_reading(int(match["from"]), 0, early).needs, reading.needs
+        reading = _stretch(first, last)
+    scan.take(match.start(), end, "date", reading)
+
+
+def _hour(scan: Scan, match: re.Match[str]) -> None:
+    """A time of day that a word before or behind tells from a duration."""
+    led = patterns.BEFORE_HOUR[scan.language].search(scan.left, max(0, match.start() - 9), match.start()) is not None
+    onward = match["on"] is not None and scan.left[max(0, match.start() - 6) : match.start()].endswith(
+        ("de ", "entre ")
+    )
+    if not (match["x"] or onward or (led and not match[0].isdigit())):
+        return
+    marker = match["x"] or ""
+    afternoon = True if "soir" in marker or "après" in marker or "tarde" in marker or "noche" in marker else None
+    hour, minute = int(match["h"]), int(match["n"] or 0)
+    if hour <= 24 and minute <= 59:
+        scan.take(match.start(), match.end(), "date", time_reading(hour, minute, afternoon))
+
+
+def _worded_hour(scan: Scan, match: re.Match[str]) -> None:
+    scan.take(match.start(), match.end(), "date", time_reading(patterns.HOURS[match[1].casefold()], 0, None))
+
+
+def _weekdays(scan: Scan, match: re.Match[str]) -> None:
+    first, last = (f"weekday:{SHORT_WEEKDAYS[day.rstrip('.').casefold()]}" for day in match.groups())
+    scan.take(match.start(), match.end(), "date", _stretch(first, last))
 
 
 def _weekday(scan: Scan, match: re.Match[str]) -> None:

@@ -33,9 +33,13 @@ def specifics(text: str, language: str = "en", *, names: Sequence[tuple[int, int
     codes.addresses(scan)
     codes.quotations(scan)
     codes.names_in_code(scan)
+    if latin and scan.figures():
+        codes.standards(scan)
     chinese.fractions(scan)
     dates.dates(scan)
     if scan.figures():
+        if latin:
+            codes.serials(scan)
         codes.versions_and_hashes(scan)
         dates.ranges_of_years(scan)
         codes.designations(scan, latin)
@@ -43,6 +47,8 @@ def specifics(text: str, language: str = "en", *, names: Sequence[tuple[int, int
     codes.mixed_case(scan)
     numbers.numerals(scan)
     dates.weekdays(scan, latin)
+    if latin:
+        dates.stretches(scan)
     if names is None:
         found_names(scan, latin)
     else:

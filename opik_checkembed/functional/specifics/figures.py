@@ -98,6 +98,15 @@ _NEXT = re.compile(rf"[{SPACES}-]?({_WORD})(?: ({_WORD}))?")
 _DOTTED_SCALES = frozenset({"mio", "mrd", "tsd"})
 # Words of other kinds more often than units.
 _NO_UNITS = frozenset({"a", "in", "an", "en", "may"})
+# "1,5 M€"
+_SCALED_CURRENCY = re.compile(r"(k|m|md|bn|mio|mrd)([€$£])")
+_PER = re.compile(r"[ \u00a0](?:per|pro|par|por)[ \u00a0]([^\W\d_]{1,12})(?!\w)")
+_PER_HUNDRED = re.compile(r"[ \u00a0]?l/100[ \u00a0]?km(?!\w)", re.IGNORECASE)
+_RATES = {
+    **dict.fromkeys(("m", "km", "mi", "ft", "cm", "mm", "l", "m³"), frozenset({"s", "min", "h"})),
+    **dict.fromkeys(("g", "mg", "kg", "µg"), frozenset({"l", "ml", "dl", "kg", "m³"})),
+}
+"""What a unit is given per, other than how often something happens ("5 mg per day")."""
 _OF_CURRENCY = re.compile(rf"[{SPACES}](?:de[{SPACES}]|d['’])([^\W\d_]{{1,12}})")
 
 
@@ -113,6 +122,8 @@ def suffix(text: str, end: int, language: str, money: bool) -> Suffix:
     """Multiplier and unit behind a figure that ends at `end`; `money` says that a currency stands before it."""
     power, unit = 0, None
     scales = _scales(language)
+    if "l/1" in text[end : end + 4].casefold() and (used := _PER_HUNDRED.match(text, end)) is not None:
+        return Suffix(used.end(), 0, "l/100km")
     for _ in range(3):
         match = _NEXT.match(text, end)
         if match is None:
@@ -135,6 +146,9 @@ def suffix(text: str, end: int, language: str, money: bool) -> Suffix:
         unit = named or unit
         if named is not None:
             break
+    rate = None if unit not in _RATES else _PER.match(text, end)
+    if rate is not None and (per := UNITS.get(rate[1].casefold())) in _RATES[str(unit)]:
+        return Suffix(rate.end(), power, f"{unit}/{per}")
     return Suffix(end, power, unit)
 
 
@@ -175,12 +189,26 @@ def _longest(
                 if power is not None:
                     return (stop if word.rstrip(".") in _DOTTED_SCALES else end), power, None
             if unit_open and not money:
-                unit = units.get(word) or units.get(_without_case(word))
+                if scale_open and (million := _SCALED_CURRENCY.fullmatch(word)) is not None:
+                    return end, 6 if million[1] == "m" else scales[million[1]], CURRENCIES[million[2]]
+                unit = units.get(word) or units.get(_without_case(word)) or _ratio(word)
                 if unit is not None and not (
-                    len(word) == 1 and word.isalpha() and word.isascii() and cut.isupper() and cut not in "WVCF"
+                    len(word) == 1 and word.isalpha() and word.isascii() and cut.isupper() and cut not in "WVCFL"
                 ):
                     return end, 0, unit
     return _glued(match, scales, units, unit_open=unit_open and not money, scale_open=scale_open)
+
+
+def _ratio(word: str) -> str | None:
+    """The unit that two with a stroke between them are: mg/kg, m/s², €/m²."""
+    above, stroke, below = word.partition("/")
+    if not stroke:
+        return None
+    of, power = CURRENCIES.get(above) or UNITS.get(above), ""
+    per = UNITS.get(below)
+    if per is None and below[-1:] in {"²", "³"}:
+        per, power = UNITS.get(below[:-1]), below[-1]
+    return None if of is None or per is None else f"{of}/{per}{power}"
 
 
 def _glued(

@@ -16,14 +16,30 @@ from opik_checkembed.functional.specifics.vocabulary import (
     BEFORE_PLACES,
     DECIMAL_COMMA,
     DOUBTFUL_MONTHS,
+    GERMAN_ADJECTIVES,
+    GERMAN_NOUN_ENDINGS,
+    GERMAN_NOUNS,
+    GERMAN_OFFICES,
+    HEADED_BY_POSSESSIVE,
     HONORIFICS,
+    INSTITUTIONS,
+    KNOWN_NAMES,
+    NAMES_LIKE_PLURALS,
     NO_LATIN_NAMES,
     NOUNS_IN_CAPITALS,
     ORDINARY_NOUNS,
+    PAIRS,
+    POSSESSIVE_NAMES,
     STARTERS,
     VERBS_AFTER_NAMES,
+    VERBS_AFTER_NAMES_ES,
+    VERBS_AFTER_NAMES_FR,
 )
 
+_GERMAN_NOUNS = frozenset(word.casefold() for word in GERMAN_NOUNS)
+_GERMAN_ADJECTIVES = frozenset(word.casefold() for word in GERMAN_ADJECTIVES)
+_UNDOTTED = frozenset({"mr", "mrs", "ms", "dr", "mme", "mlle", "me", "herr", "herrn", "frau", "fräulein"})
+_VERBS_OF_ONE = frozenset({"is", "has", "was"})
 _MARKUP = frozenset(" \t*_")
 
 
@@ -67,12 +83,41 @@ def _capitalised(scan: Scan) -> None:
         for match in scan.matches(_name_places(scan), patterns.runs(scan.language))
         if (run := _run(scan, match)) is not None
     ]
+    if scan.language in {"en", "es"}:
+        runs = _joined(scan, runs)
     # What is a name in the middle of a sentence is one at the beginning as well.
     spans = [(start, end, doubtful, words_of_name(scan.text[start:end])) for start, end, doubtful in runs]
     known = {word for *_, doubtful, words in spans if not doubtful for word in words.split()}
     for start, end, doubtful, words in spans:
         if not doubtful or words in known:
             scan.take(start, end, "name", named(scan.text[start:end], short=True))
+
+
+def _joined(scan: Scan, runs: list[tuple[int, int, bool]]) -> list[tuple[int, int, bool]]:
+    """Runs that form one name: King's College London, the Food and Drug Administration, Trinidad and Tobago."""
+    joined: list[tuple[int, int, bool]] = []
+    for start, end, doubtful in runs:
+        # A bound, so that time grows with the text and no faster.
+        if joined and end - joined[-1][0] < 120 and _is_one_name(scan.text, joined[-1][0], joined[-1][1], start, end):
+            joined[-1] = (joined[-1][0], end, False)
+        else:
+            joined.append((start, end, doubtful))
+    return joined
+
+
+def _is_one_name(text: str, first: int, stop: int, start: int, end: int) -> bool:
+    between, last = text[stop:start], text[start:end].casefold()
+    if between in {"'s ", "’s "}:
+        return last.split()[0] in HEADED_BY_POSSESSIVE
+    if between not in {" and ", " y ", " e "}:
+        return False
+    before = text[first:stop].casefold()
+    words = last.split()
+    return (
+        f"{before}{between}{last}" in PAIRS
+        or (len(words) > 1 and not INSTITUTIONS.isdisjoint(words[1:]) and " " not in before)
+        or patterns.OFFICE_OF.match(before) is not None
+    )
 
 
 def _name_places(scan: Scan) -> list[int]:
@@ -104,8 +149,12 @@ def _run(scan: Scan, match: re.Match[str]) -> tuple[int, int, bool] | None:
     trimmed = _trimmed(written, scan.language, opens, match["lead"] is not None)
     if trimmed is None:
         return None
+    if scan.language in NOUNS_IN_CAPITALS:
+        trimmed = _without_nouns(written, trimmed)
+        if trimmed is None:
+            return None
     start, end = match.start() + trimmed.start, match.start() + trimmed.end
-    if trimmed.certain:
+    if trimmed.certain or _is_known(scan.text[start:end], scan.language):
         return start, end, False
     word, opens = written[trimmed.start : trimmed.end], trimmed.opens
     if len(word) == 1 or (month_of(word) is not None and word.casefold() not in DOUBTFUL_MONTHS):
@@ -113,11 +162,11 @@ def _run(scan: Scan, match: re.Match[str]) -> tuple[int, int, bool] | None:
     inner = not word[1:].islower() and any(c.isupper() for c in word[1:])
     if scan.language in NOUNS_IN_CAPITALS and not inner:
         before = scan.left[max(0, start - 12) : start].split()
-        placed = bool(before) and before[-1].casefold() in BEFORE_PLACES and not opens
-        return (start, end, not placed)
+        placed = bool(before) and before[-1].casefold() in BEFORE_PLACES and not opens and not is_german_noun(word)
+        return (start, end, not (placed or _is_all(scan, start, end)))
     if not opens or inner or (trimmed.possessive and word.casefold() not in ORDINARY_NOUNS):
         return start, end, False
-    alone = start == 0 and not scan.text[end:].strip(" .!?'’s")
+    alone = _is_all(scan, start, end)
     # "Python 3.12": what a version follows is no ordinary word.
     version = patterns.VERSION_NEXT.match(scan.text, end) if scan.language not in DECIMAL_COMMA else None
     versioned = (
@@ -127,6 +176,65 @@ def _run(scan: Scan, match: re.Match[str]) -> tuple[int, int, bool] | None:
     )
     named = alone or versioned or _is_an_entry(scan, start, end) or _begins_a_sentence_as_name(scan, word, end)
     return start, end, not named
+
+
+def _is_all(scan: Scan, start: int, end: int) -> bool:
+    return start == 0 and not scan.text[end:].strip(" .!?'’s")
+
+
+def _is_known(word: str, language: str) -> bool:
+    return word.casefold() in KNOWN_NAMES and not (language in NOUNS_IN_CAPITALS and is_german_noun(word))
+
+
+@lru_cache(maxsize=4096)
+def is_german_noun(word: str) -> bool:
+    """Whether a capitalised German word is an ordinary noun, as far as a list and endings tell.
+
+    Example:
+        >>> is_german_noun("Physikerin"), is_german_noun("Bewegung"), is_german_noun("Merkel")
+        (True, True, False)
+    """
+    lower = word.casefold()
+    ending = lower.endswith(GERMAN_NOUN_ENDINGS) and not lower.endswith(GERMAN_OFFICES) and "-" not in word
+    return ending or lower in _GERMAN_NOUNS
+
+
+@lru_cache(maxsize=4096)
+def _without_nouns(run: str, trimmed: _Trimmed) -> _Trimmed | None:
+    """A German run without the ordinary nouns at its head ("Physikerin Lise Meitner"), or what opened the sentence."""
+    start, end, opens = trimmed.start, trimmed.end, trimmed.opens
+    polite = [match.end() for match in patterns.POLITE.finditer(run, start, end)]
+    if polite:
+        # "Setzen Sie": the verb's capital is the sentence's, the pronoun's is courtesy.
+        start, opens = polite[-1], False
+    words = list(patterns.WORD.finditer(run, start, end))
+    capitals = [word for word in words if word[0][0].isupper()]
+    if (
+        opens
+        and len(capitals) > 1
+        and (
+            _is_german_adjective(capitals[0][0]) or (_is_inflected(capitals[0][0]) and is_german_noun(capitals[-1][0]))
+        )
+    ):
+        capitals, opens = capitals[1:], False
+    while len(capitals) > 1 and is_german_noun(capitals[0][0]):
+        capitals, opens = capitals[1:], False
+    if not capitals or (len(capitals) == 1 and polite and is_german_noun(capitals[0][0])):
+        return None
+    start = max(start, capitals[0].start())
+    certain = trimmed.certain and len(capitals) > 1 and not all(is_german_noun(word[0]) for word in capitals)
+    certain = certain or (trimmed.certain and start == trimmed.start and end == trimmed.end and len(capitals) == 1)
+    return trimmed._replace(start=start, end=end, certain=certain, opens=opens)
+
+
+def _is_inflected(word: str) -> bool:
+    return word.endswith(("e", "en", "er", "es", "em"))
+
+
+def _is_german_adjective(word: str) -> bool:
+    lower = word.casefold()
+    stem = patterns.GERMAN_ENDING.sub("", lower)
+    return stem != lower and (stem in _GERMAN_ADJECTIVES or stem.endswith(("ig", "lich", "bar", "los", "sam", "ell")))
 
 
 def _is_an_entry(scan: Scan, start: int, end: int) -> bool:
@@ -140,16 +248,54 @@ def _is_an_entry(scan: Scan, start: int, end: int) -> bool:
 
 
 def _begins_a_sentence_as_name(scan: Scan, word: str, end: int) -> bool:
-    if scan.language != "en":
-        return False
-    following = patterns.LOWER_WORD.search(scan.left, end, end + 16)
     lower = word.casefold()
+    if lower not in ORDINARY_NOUNS and patterns.BORN.match(scan.text, end) is not None:
+        return True
+    if scan.language not in {"en", "fr", "es"}:
+        return False
+    if scan.language == "fr" and scan.left.startswith(" a ", end):
+        return True
+    following = patterns.LOWER_WORD.search(scan.left, end, end + 16)
+    if following is None or scan.left[end : following.start()] != " ":
+        following = None
+    if lower not in ORDINARY_NOUNS and not _is_plural(lower) and patterns.LISTED.match(scan.text, end) is not None:
+        return not lower.endswith(("ly", "ment", "mente", "ing"))
+    if scan.language == "fr":
+        return following is not None and following[0] in VERBS_AFTER_NAMES_FR and not lower.endswith(("er", "ir", "re"))
+    if scan.language == "es":
+        verb = "" if following is None else following[0]
+        preterite = verb.endswith(("ó", "aron", "ieron")) and not lower.endswith(("ar", "er", "ir", "mente"))
+        return preterite or (verb in VERBS_AFTER_NAMES_ES and not lower.endswith(("ar", "er", "ir", "mente")))
+    if lower in ORDINARY_NOUNS or lower.endswith(
+        (
+            "ing",
+            "tion",
+            "ment",
+            "ness",
+            "ity",
+            "ism",
+            "ers",
+            "ance",
+            "ence",
+            "ees",
+            "ly",
+            "ions",
+            "ments",
+            "ings",
+            "ists",
+        )
+    ):
+        return False
+    plural = _is_plural(lower)
+    if following is None:
+        return not plural and patterns.WHO.match(scan.left, end) is not None
+    return following[0] in VERBS_AFTER_NAMES and not (plural and following[0] not in _VERBS_OF_ONE)
+
+
+def _is_plural(lower: str) -> bool:
+    """English, by its ending."""
     return (
-        following is not None
-        and scan.left[end : following.start()] == " "
-        and following[0] in VERBS_AFTER_NAMES
-        and lower not in ORDINARY_NOUNS
-        and not lower.endswith(("ing", "tion", "ment", "ness", "ity", "ism", "ers", "ance", "ence", "ees", "ly"))
+        lower.endswith("s") and not lower.endswith(("us", "is", "os", "as", "ss")) and lower not in NAMES_LIKE_PLURALS
     )
 
 
@@ -183,6 +329,9 @@ def _trimmed(run: str, language: str, opens: bool, led: bool) -> _Trimmed | None
     """
     start, end = 0, len(run)
     starters = STARTERS.get(language, ())
+    crowd = patterns.OF_MANY.match(run) if opens and language == "en" and not led else None
+    if crowd is not None and _is_plural(crowd[0].split()[0].casefold()):
+        start, opens = crowd.end(), False
     while not led:
         head = patterns.FIRST_WORD.match(run, start)
         assert head is not None  # what is left of a run begins with a letter
@@ -192,7 +341,7 @@ def _trimmed(run: str, language: str, opens: bool, led: bool) -> _Trimmed | None
             start, opens = elided.end(), False
             continue
         honorific = (
-            word in HONORIFICS and (head[0].endswith(".") or word in {"mr", "mrs", "ms", "dr"}) and len(word) > 1
+            word in HONORIFICS and (head[0].endswith(".") or word in _UNDOTTED) and (len(word) > 1 or language == "fr")
         )
         dropped = (
             word in starters and not head[0].endswith(".") and not (head[0].isupper() and len(word) > 1 and not opens)
@@ -212,7 +361,7 @@ def _trimmed(run: str, language: str, opens: bool, led: bool) -> _Trimmed | None
             start = capital.start()
     name = run[start:end]
     possessive = name.endswith(("'s", "’s"))
-    if possessive:
+    if possessive and name.replace("’", "'").casefold() not in POSSESSIVE_NAMES - {"king's", "queen's"}:
         name = name[:-2]
     if name.endswith(".") and not patterns.INITIALS_END.search(name):
         name = name[:-1]

@@ -8,17 +8,30 @@ from decimal import Decimal
 from opik_checkembed.functional.specifics import arabic, chinese, hindi, patterns
 from opik_checkembed.functional.specifics.figures import SPACES, Suffix, added, number_value, scaled, suffix
 from opik_checkembed.functional.specifics.numerals import (
+    fraction_value,
+    fraction_words,
     german_numbers,
     is_count,
+    is_ordinal,
     number_words,
     words_value,
 )
 from opik_checkembed.functional.specifics.readings import Date, date_reading, quantity, same
 from opik_checkembed.functional.specifics.scan import Scan
-from opik_checkembed.functional.specifics.vocabulary import CURRENCIES, MULTIPLIERS, OWN_UNITS, YEAR_AFTER, YEAR_BEFORE
+from opik_checkembed.functional.specifics.vocabulary import (
+    BEFORE_ORDINALS,
+    CURRENCIES,
+    DETERMINERS,
+    DOUBTFUL_ORDINALS,
+    MULTIPLIERS,
+    NO_NOUNS,
+    OWN_UNITS,
+    YEAR_AFTER,
+    YEAR_BEFORE,
+)
 
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
-_CURRENCY_SIGNS = {"a$": "usd", "c$": "usd"}
+_CURRENCY_SIGNS = {"a$": "usd", "c$": "usd", "ca$": "usd"}
 
 
 def figures(scan: Scan) -> None:
@@ -32,6 +45,8 @@ def figures(scan: Scan) -> None:
 
 def numerals(scan: Scan) -> None:
     """Numbers written in words or numerals."""
+    if (pattern := fraction_words(scan.language)) is not None:
+        scan.at(scan.places(patterns.FRACTION_HEADS[scan.language]), pattern, _fraction)
     if scan.language == "de":
         scan.at(scan.places(patterns.number_heads("de")), patterns.LOWER_WORD, _german)
     elif scan.language in {"zh", "ja"}:
@@ -64,6 +79,9 @@ def _number(scan: Scan, match: re.Match[str]) -> None:
     assert before is not None  # it matches nothing at all, too
     start, money = before.start(), before["money"]
     value = number_value(written, scan.language)
+    if "." in written and patterns.VERSION_WORD.search(scan.left, max(0, start - 9), start) is not None:
+        scan.take(start, match.end("a"), "identifier", same(f"i:{written}"))
+        return
     if value is None or (not _in_no_word(scan.left, match.start("a"), match.end("a")) and match["ord"] is None):
         behind = None if value is None else suffix(scan.left, match.end("a"), scan.language, money is not None)
         if behind is None or behind.end == match.end("a"):
@@ -72,7 +90,8 @@ def _number(scan: Scan, match: re.Match[str]) -> None:
     if before["sign"] not in {"", "+", "±"} or before["sign2"]:
         value = f"-{value}"
     unit = None if money is None else _unit_of_money(money, scan.language)
-    if match["ord"]:
+    if match["ord"] or (scan.language == "de" and _is_ordinal(scan, match)):
+        end = end if match["ord"] else match.end("a") + 1
         scan.take(start, end, "number", quantity(value, None))
         return
     if match["over"]:
@@ -86,7 +105,13 @@ def _number(scan: Scan, match: re.Match[str]) -> None:
     if last is not None:
         upper = number_value(last, scan.language)
         worded = match["dash"].strip(SPACES + "–—‒-")
-        if upper is None or (worded == "a" and scan.language != "es") or (worded == "à" and scan.language != "fr"):
+        falls = worded.strip() in {"to", "bis", "a", "à"} and upper is not None and Decimal(upper) < Decimal(value)
+        if (
+            upper is None
+            or falls
+            or (worded == "a" and scan.language != "es")
+            or (worded == "à" and scan.language != "fr")
+        ):
             last, end = None, match.end("a")
             behind = suffix(scan.left, end, scan.language, money is not None)
         else:
@@ -134,6 +159,15 @@ def _number(scan: Scan, match: re.Match[str]) -> None:
     scan.take(start, end, "number", quantity(value, unit))
 
 
+def _is_ordinal(scan: Scan, match: re.Match[str]) -> bool:
+    """German: whether a full stop makes a figure an ordinal: "seine 14. Niederlage"."""
+    end = match.end("a")
+    if not match["a"].isdigit() or len(match["a"]) > 3 or scan.left[end : end + 2] != ". ":
+        return False
+    before = scan.left[max(0, match.start() - 12) : match.start()].split()
+    return scan.left[end + 2 : end + 3].islower() or (bool(before) and before[-1] in BEFORE_ORDINALS)
+
+
 def _is_a_year(text: str, start: int, end: int) -> bool:
     """Arabic and Hindi: whether four digits are a year; with a noun behind them they may count something."""
     before = text[max(0, start - 10) : start].split()
@@ -163,33 +197,69 @@ def _numbers_an_item(scan: Scan, start: int, end: int) -> bool:
     return listed and not scan.left[line:start].strip(" \t*_")
 
 
+def _fraction(scan: Scan, match: re.Match[str]) -> None:
+    if (value := fraction_value(match[1], match[2], scan.language)) is not None:
+        scan.take(match.start(), match.end(), "number", quantity(value, None))
+
+
 def _german(scan: Scan, match: re.Match[str]) -> None:
-    if (worth := german_numbers().get(match[0].casefold())) is not None:
+    worth = german_numbers().get(match[0].casefold())
+    # "Im Zweiten Weltkrieg": a capital in mid-sentence makes it a name.
+    if worth is not None and not (match[0][0].isupper() and not scan.opens(match.start())):
         _worded(scan, match.start(), match.end(), worth)
 
 
 def _words(scan: Scan, match: re.Match[str]) -> None:
-    words = re.split(r"[\s-]+", match[0].casefold())
+    start = match.start()
+    apart = patterns.BETWEEN.search(scan.left, max(0, start - 9), start) is not None
+    if not apart and _spelt(scan, start, match.end(), match[0]):
+        return
+    # "Between two and three", "twenty and thirty": what cannot be one number is two.
+    for joint in (*patterns.AND.finditer(match[0]), None):
+        end = match.end() if joint is None else match.start() + joint.start()
+        _spelt(scan, start, end, scan.left[start:end])
+        start = end if joint is None else match.start() + joint.end()
+
+
+def _spelt(scan: Scan, start: int, end: int, written: str) -> bool:
+    """Take a number in words; False if the words spell no number."""
+    words = re.split(r"[\s-]+", written.casefold())
     if scan.language == "ar":
         words = [word[1:] if word[0] == "و" and len(word) > 2 and word != "واحد" else word for word in words]
-    if words == ["दो"] and hindi.is_the_verb(scan.left, *match.span()):
-        return
-    halved = scan.left[max(0, match.start() - 8) : match.start()].casefold().endswith(("half a ", "half "))
-    half = _half(scan, match.end())
-    counts = half is not None or is_count(words)
-    # "Les Trois Mousquetaires": a capital in mid-sentence makes it a name.
-    if halved or not counts or (match[0][0].isupper() and not scan.opens(match.start())):
-        return
+    if words == ["दो"] and hindi.is_the_verb(scan.left, start, end):
+        return True
     value = words_value(words, scan.language)
     if value is None:
-        return
+        return False
+    before = scan.left[max(0, start - 8) : start]
+    halved = before.casefold().endswith(("half a ", "half "))
+    half = _half(scan, end)
+    if before.casefold().endswith("half a ") and words[0] in {"million", "billion", "trillion"}:
+        scan.take(start - len("half a "), end, "number", quantity(scaled(str(value // 2), 0), None))
+        return True
+    counts = half is not None or (is_count(words) and not (len(words) == 1 and not _ranks(scan, start, end, words[0])))
+    # "Les Trois Mousquetaires": a capital in mid-sentence makes it a name.
+    if halved or not counts or (written[0].isupper() and not scan.opens(start)):
+        return True
     if half is None:
-        _worded(scan, match.start(), match.end(), str(value))
+        _worded(scan, start, end, str(value))
     else:
         # "Deux millions et demi": half of the million.
         scales = MULTIPLIERS[scan.language] if len(words) > 1 else {}
         whole = scales.get(words[-1]) or scales.get(words[-1].removesuffix("s"), 1)
-        _worded(scan, match.start(), half, added(str(value), str(whole / 2)))
+        _worded(scan, start, half, added(str(value), str(whole / 2)))
+    return True
+
+
+def _ranks(scan: Scan, start: int, end: int, word: str) -> bool:
+    """Whether an ordinal that may be a noun ("a second") stands between a determiner and a noun."""
+    if word not in DOUBTFUL_ORDINALS:
+        return True
+    before = scan.left[max(0, start - 10) : start].split()
+    after = patterns.LOWER_WORD.match(scan.left, end + 1, end + 25)
+    led = bool(before) and (before[-1].casefold() in DETERMINERS or before[-1].endswith(("'s", "’s")))
+    followed = after is not None and after[0].islower() and after[0] not in NO_NOUNS
+    return led and followed and scan.left[end : end + 1] == " "
 
 
 def _half(scan: Scan, end: int) -> int | None:
@@ -200,11 +270,38 @@ def _half(scan: Scan, end: int) -> int | None:
 
 
 def _worded(scan: Scan, start: int, end: int, value: str) -> None:
+    if (last := _last(scan, end)) is not None and Decimal(value) < Decimal(last[1]):
+        end, value = last[0], f"{value}..{last[1]}"
+        behind = suffix(scan.left, end, scan.language, money=False)
+        if behind.power or behind.unit is None:
+            behind = Suffix(end, 0, None)
+        scan.take(start, behind.end, "number", quantity(value, behind.unit))
+        return
+    if is_ordinal(scan.left[start:end], scan.language):
+        scan.take(start, end, "number", quantity(value, None))
+        return
     behind = suffix(scan.left, end, scan.language, money=False)
-    if behind.power or (behind.unit is not None and scan.left[end : end + 1] in SPACES):
+    if behind.power or (behind.unit is not None and scan.left[end : end + 1] in f"{SPACES}-"):
         scan.take(start, behind.end, "number", quantity(scaled(value, behind.power), behind.unit))
     else:
         scan.take(start, end, "number", quantity(value, None))
+
+
+def _last(scan: Scan, end: int) -> tuple[int, str] | None:
+    """Where the second number of "two to three" ends, and its value."""
+    joint = patterns.TO_NUMBER[scan.language].match(scan.left, end) if scan.language in patterns.TO_NUMBER else None
+    if joint is None:
+        return None
+    if scan.language == "de":
+        word = patterns.LOWER_WORD.match(scan.left, joint.end())
+        worth = None if word is None else german_numbers().get(word[0])
+        return None if word is None or worth is None else (word.end(), worth)
+    pattern = number_words(scan.language)
+    match = None if pattern is None else pattern.match(scan.left, joint.end())
+    if match is None:
+        return None
+    value = words_value(re.split(r"[\s-]+", match[0].casefold()), scan.language)
+    return None if value is None else (match.end(), str(value))
 
 
 def _in_no_word(text: str, start: int, end: int) -> bool:

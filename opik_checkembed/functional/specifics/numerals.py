@@ -6,9 +6,11 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import product
+from math import gcd
 
-from opik_checkembed.functional.specifics.vocabulary import CARDINALS, MULTIPLIERS, NO_COUNT
+from opik_checkembed.functional.specifics.vocabulary import BELOW_TEN, CARDINALS, FRACTIONS, MULTIPLIERS, NO_COUNT
 
+_GERMAN_ORDINALS = {"drei": "dritte", "sieben": "siebte", "acht": "achte"}
 _GERMAN_TENS = "zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig"
 
 
@@ -28,7 +30,16 @@ def german_numbers() -> dict[str, str]:
             found.update({f"{head}{rest}": 100 * n + m for rest, m in below.items() if m})
     thousands = {f"{word}tausend": 1000 * n for word, n in found.items() if n < 1000}
     halves = {f"{word}einhalb": f"{n}.5" for word, n in list(small.items())[2:11]}
-    whole = {**found, **thousands, "tausend": 1000, "eintausend": 1000}
+    # "Achte" and "achten" are verbs as well.
+    ordinals = {
+        f"{_GERMAN_ORDINALS.get(word, word + ('te' if n < 20 else 'ste'))}{ending}": n
+        for word, n in below.items()
+        if n > 1
+        for ending in ("", "r", "n", "s", "m")
+        if not (n == 8 and ending in {"", "n"})
+    }
+    shares = {"dreiviertel": "0.75", "zweidrittel": "0.666666667"}
+    whole = {**ordinals, **found, **thousands, **shares, "tausend": 1000, "eintausend": 1000}
     return {
         word.casefold(): str(n) for word, n in {**whole, **halves, "anderthalb": "1.5", "eineinhalb": "1.5"}.items()
     }
@@ -105,9 +116,47 @@ def number_words(language: str) -> re.Pattern[str] | None:
     # A hint of what may begin such a word keeps the search from trying all of them at every letter.
     first = "".join(sorted({w[0] for w in numbers} | {w[0].upper() for w in numbers}))
     return re.compile(
-        rf"(?<![\w{_VOWEL_SIGNS}-])(?=[{re.escape(first)}])(?:{word})(?:{between}(?:{word})){{0,12}}(?![\w{_VOWEL_SIGNS}-])",
+        rf"(?<![\w{_VOWEL_SIGNS}-])(?=[{re.escape(first)}])(?:{word})(?:{between}(?:{word})){{0,12}}"
+        rf"(?![\w{_VOWEL_SIGNS}]|-(?!{_AFTER_HYPHEN}))",
         re.IGNORECASE,
     )
+
+
+_AFTER_HYPHEN = r"(?:[a-z]{2,12}est|most|year|month|week|day|hour|minute|second|mile|metre|meter|foot)(?![\w-])"
+"""The third-largest, a five-year plan."""
+
+
+@lru_cache(maxsize=16)
+def fraction_words(language: str) -> re.Pattern[str] | None:
+    """Fractions in words in a language: two-thirds, drei Viertel."""
+    if language not in FRACTIONS:
+        return None
+    above, below = ("|".join(map(re.escape, words[language])) for words in (BELOW_TEN, FRACTIONS))
+    return re.compile(rf"(?<![\w-])({above})[ \u00a0-]({below})(?![\w-])", re.IGNORECASE)
+
+
+def fraction_value(above: str, below: str, language: str) -> str | None:
+    """The fraction that these words name; None for what can be cancelled ("dos cuartos" are rooms).
+
+    Example:
+        >>> fraction_value("three", "Quarters", "en"), fraction_value("dos", "cuartos", "es")
+        ('0.75', None)
+    """
+    over, under = BELOW_TEN[language][above.casefold()], FRACTIONS[language][below.casefold()]
+    return f"{over / under:.9f}".rstrip("0") if over < under and gcd(over, under) == 1 else None
+
+
+_ORDINALS = {
+    "en": re.compile(r"th$|first$|second$|third$"),
+    "de": re.compile(r"te[mnrs]?$"),
+    "fr": re.compile(r"ième$|seconde?$"),
+    "es": re.compile(r"(?:segund|tercer|cuart|quint|sext|séptim|octav|noven|décim|vigésim)[oa]?$"),
+}
+
+
+def is_ordinal(word: str, language: str) -> bool:
+    """Whether a number in words ends as an ordinal: "the second day" lasts no two days."""
+    return language in _ORDINALS and _ORDINALS[language].search(word.casefold()) is not None
 
 
 def is_count(words: Sequence[str]) -> bool:

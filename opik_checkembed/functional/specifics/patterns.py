@@ -14,10 +14,15 @@ from opik_checkembed.functional.specifics.figures import SPACES
 from opik_checkembed.functional.specifics.numerals import words_for_numbers
 from opik_checkembed.functional.specifics.vocabulary import (
     ABBREVIATIONS,
+    BELOW_TEN,
+    CURRENCY_CODES,
+    GERMAN_EPITHETS,
+    GERMAN_WATERS,
     HONORIFICS,
     LEADING_PARTICLES,
     MONTHS,
     PARTICLES,
+    STANDARD_BODIES,
     WEEKDAYS,
 )
 
@@ -54,11 +59,52 @@ _NO_LETTER = rf"(?<![^\W{_ARABIC}\u2e80-\uffff])"
 _NO_LETTER_NEXT = r"(?![^\W\u2e80-\uffff])"
 
 URL = re.compile(
-    r"(?:https?://|www\.)[\w.~:/?#()\[\]@!$&'*+,;=%-]{1,2000}|(?<![\w@.])(?:[a-z0-9-]{1,63}\.){1,4}(?:com|org|net|io|dev|edu|gov)(?:/[\w./?=&#%~-]*)?(?![\w@])",
+    r"(?:https?://|www\.)[\w.~:/?#()\[\]@!$&'*+,;=%-]{1,2000}|(?<![\w@.-])(?:[a-z0-9-]{1,63}\.){1,4}(?:com|org|net|io|dev|edu|gov|int|info|eu|uk|de|fr|es|ch|mx|app|ai|example)(?:/[\w./?=&#%~-]*)?(?![\w@])",
     re.ASCII,
 )
 
 EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}", re.ASCII)
+
+EXTENSION = re.compile(
+    r"\.(?:py|js|ts|tsx|jsx|json|ya?ml|md|txt|csv|toml|ini|cfg|conf|sh|html?|css|xml|sql|log|exe|dll|zip|gz|pdf|docx?|xlsx?"
+    r"|png|jpe?g|svg|java|cpp|rs|go|rb|php|ipynb|lock|env)(?!\w|\.\w)",
+    re.ASCII,
+)
+
+FILE = re.compile(r"(?<![\w@:])[\w~./-]{1,80}\Z", re.ASCII)
+"""The name of a file up to its extension."""
+
+CALLED = re.compile(r"(?<![\w.])(?:[A-Za-z_]\w{0,40}\.){1,4}[A-Za-z_]\w{0,40}\Z", re.ASCII)
+"""What a call with a dot stands upon, as in np.array()."""
+
+EMPTY_CALL = re.compile(r"\(\)")
+
+PROSE = re.compile(r"[A-Z]\w*|[.-]*")
+"""Before an extension: Node.js is a name, and ".env" may be all there is."""
+
+OPTION = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]{1,30}(?!\w)")
+
+_BODY = "|".join(sorted(STANDARD_BODIES, key=lambda body: (-len(body), body)))
+
+STANDARD_HEADS = frozenset(body.split("-")[0] for body in STANDARD_BODIES)
+
+STANDARD = re.compile(
+    rf"(?<![\w-])(?:{_BODY})(?:[ \u00a0/-](?:{_BODY})){{0,3}}[ \u00a0-]?"
+    r"(?:[A-Z][ ]?)?\d{1,6}(?:[-.:/]\d{1,6}){0,3}[A-Za-z]{0,2}"
+    r"(?:[-:]\d{1,4})?(?![\w-])"
+)
+
+SERIAL = re.compile(r"(?<![\w./-])(?:[A-Z0-9]{1,8}[-/]){1,5}[A-Z0-9]{1,8}(?![\w-]|[./]\w)")
+
+GENETIC = re.compile(r"(?<![\w.-])(?:\d{1,2}[pq]\d{1,2}(?:\.\d{1,2})?|[a-z]{1,2}\d{2,9})(?![\w-]|[.,]\d)")
+
+LAW = re.compile(
+    r"(?:§{1,2}|\bArt\.)[ \u00a0]?\d{1,4}[a-z]?(?:[ \u00a0]Abs\.[ \u00a0]\d{1,2})?"
+    r"(?:[ \u00a0](?:Satz|S\.|Nr\.)[ \u00a0]\d{1,2}){0,2}"
+    r"(?:\(\w{1,3}\)){0,3}(?:[ \u00a0][A-Z][A-Za-z]{0,3}[A-Z])?(?!\w)"
+)
+
+VERSION_WORD = re.compile(r"(?:\b(?:version|versión|release|ver\.|v\.))[ \u00a0]\Z", re.IGNORECASE)
 
 QUOTE_MARK = re.compile("[“„«»「『《〈\"‘‚']")
 
@@ -93,12 +139,12 @@ DESIGNATION = re.compile(
     rf"|[{_LATIN}]{{3,20}}-\d{{2,5}}[A-Za-z]?){_NO_LETTER_NEXT}(?![.,:]\d)"
 )
 
-STANDARD = re.compile(
+STANDARD_BY_FORM = re.compile(
     rf"{_NO_LETTER}(?<![/-])[A-Z]{{2,8}}(?:/[A-Z]{{1,8}}){{1,2}}[ \u00a0-]?(?:[A-Z]{{1,4}}[ \u00a0-]?)?\d{{1,6}}"
     rf"(?:[-.:/]\d{{1,6}}){{0,3}}{_NO_LETTER_NEXT}(?![.,:]\d)"
     rf"|{_NO_LETTER}(?<![/-])[A-Z]{{3,8}}[ \u00a0][A-Z][ \u00a0]\d{{2,6}}{_NO_LETTER_NEXT}(?![.,:]\d)"
 )
-"""ISO/IEC 27001, GB/T 5750-2006, JIS B 0001."""
+"""Whatever body it is from: ISO/IEC 27001, GB/T 5750-2006, JIS B 0001."""
 
 HUMP = re.compile(r"[A-Z](?<=[a-z].)")
 
@@ -183,53 +229,156 @@ NUMERIC_DATE = re.compile(
 )
 
 _BEFORE_CHRIST = (
-    r"(?:BCE?|B\.C\.(?:E\.)?|v\.[ \u00a0]?Chr\.|(?:av\.|avant)[ \u00a0]?J\.-C\.|a\.[ \u00a0]?(?:d\.[ \u00a0]?)?C\.)"
+    r"(?:BCE?|B\.C\.(?:E\.)?|v\.[ \u00a0]?(?:Chr|u\.[ \u00a0]?Z)\.|vor[ ]Christus"
+    r"|a(?:v\.|vant)[ \u00a0](?:J\.-C\.|Jésus-Christ"
+    r"|notre[ ]ère)|a\.[ \u00a0]?(?:d(?:\.|e)[ \u00a0]?)?C\.|a\.[ \u00a0]?n\.[ \u00a0]?e\.|antes[ ]de[ ]Cristo)"
 )
 
 _AFTER_CHRIST = (
-    r"(?:AD|A\.D\.|CE|C\.E\.|n\.[ \u00a0]?Chr\.|(?:apr?\.|après)[ \u00a0]?J\.-C\.|d\.[ \u00a0]?(?:d\.[ \u00a0]?)?C\.)"
+    r"(?:AD|A\.D\.|CE|C\.E\.|n\.[ \u00a0]?Chr\.|nach[ ]Christus|ap(?:r?\.|rès)[ \u00a0](?:J\.-C\.|Jésus-Christ)"
+    r"|d\.[ \u00a0]?(?:d(?:\.|e)[ \u00a0]?)?C\.|después[ ]de[ ]Cristo)"
 )
 
+_YEAR_BEFORE = r"\d{1,3}[.,\u00a0\u202f]\d{3}|\d{1,5}"
+
 ERA = re.compile(
-    rf"(?<![\w.,])(?:(?P<bc>\d{{1,5}})[{SPACES}]{_BEFORE_CHRIST}|(?P<ad>\d{{1,5}})[{SPACES}]{_AFTER_CHRIST})(?!\w)"
+    rf"(?<![\w.,])(?:(?:(?P<from>\d{{1,5}})(?:[–-]|[ ](?:to|bis|à|a)[ ]))?"
+    rf"(?P<bc>{_YEAR_BEFORE})[{SPACES}]?{_BEFORE_CHRIST}"
+    rf"|(?P<ad>\d{{1,5}})[{SPACES}]?{_AFTER_CHRIST})(?!\w)"
 )
+
+ERA_HINTS = ("BC", "B.C", "AD", "A.D", "CE", "C.E", "Chr", ".-C", ". C", ".C", "Crist", "n. e", "notre ère", "u. Z")
 
 AD_BEFORE = re.compile(r"(?<!\w)(?:AD|A\.D\.)[ ](?P<ad>\d{1,4})(?!\w)")
 
-CENTURY_WORDS = ("centur", "siècle", "siglo", "jahrhundert")
+CENTURY_WORDS = ("centur", "siècle", "siglo", "jahrhundert", "jh.", "jhd.")
 
 CENTURY_WORD = re.compile("|".join(CENTURY_WORDS), re.IGNORECASE)
 
-LONGEST_CENTURY = 20
+LONGEST_CENTURY = 34
 """Up to the end of its word."""
 
+_ROMAN = r"[IVX]{1,6}"
+
 CENTURY = re.compile(
-    rf"(?<!\w)(?:(?P<n>\d{{1,2}})(?:st|nd|rd|th|\.|e)?[{SPACES}-]?(?:century|centuries|Jahrhunderts?|siècle)"
-    rf"|(?P<r>[IVX]{{1,6}})(?:e|ème)?[{SPACES}]siècle|siglo[{SPACES}](?P<r2>[IVX]{{1,6}})"
-    rf"|(?P<w>[a-z]{{5,12}}|twenty-first)[ -]century)(?!\w)",
+    rf"(?<!\w)(?:(?:(?P<from>\d{{1,2}})(?:st|nd|rd|th|\.|e)?(?:[–-]|[ ](?:to|bis)[ ]))?"
+    rf"(?P<n>\d{{1,2}})(?:st|nd|rd|th|\.|e|ème|ᵉ)?[{SPACES}-]?(?:century|centuries|Jahrhunderte?n?s?|Jhd?\.|siècles?)"
+    rf"|(?:(?P<from2>{_ROMAN})(?:e|er|ᵉ)?[–-])?(?P<r>{_ROMAN})(?:e|er|ème|ᵉ|ᵉʳ)?[{SPACES}]siècles?"
+    rf"|siglos?[{SPACES}](?P<r2>{_ROMAN})(?:(?:[–-]|[ ](?:y|al|a)[ ](?:el[ ])?)(?P<to>{_ROMAN}))?"
+    rf"|(?P<w>[a-z]{{5,12}}|twenty-first|[a-zäöüß]{{5,20}}n|[a-zè-]{{5,16}}ième)[{SPACES}-](?:century|Jahrhunderts?|siècle))(?!\w)"
+    rf"(?:[{SPACES}](?:(?P<bc>{_BEFORE_CHRIST})|{_AFTER_CHRIST})(?!\w))?",
     re.IGNORECASE,
 )
 
-DECADE = re.compile(r"(?<![\w.,])([1-9]\d{2}0)(?:['’]?s|er)(?!\w)", re.IGNORECASE)
+CENTURY_SHORT = re.compile(rf"(?<!\w)ss?\.[{SPACES}](?P<r>{_ROMAN})(?!\w)")
+"""Spanish."""
 
-DECADE_BEFORE = re.compile(
-    r"(?<!\w)(?:les )?années[ \u00a0]([1-9]\d{2}0|\d0)(?!\w)|años[ \u00a0]([1-9]\d{2}0|\d0)(?!\w)", re.IGNORECASE
+_TENS = {
+    "en": "twenties thirties forties fifties sixties seventies eighties nineties",
+    "de": "zwanziger dreißiger vierziger fünfziger sechziger siebziger achtziger neunziger",
+    "fr": "vingt trente quarante cinquante soixante soixante-dix quatre-vingt quatre-vingt-dix",
+    "es": "veinte treinta cuarenta cincuenta sesenta setenta ochenta noventa",
+}
+
+DECADES = {word: tens for words in _TENS.values() for tens, word in enumerate(words.split(), 2)}
+"""20 to 90 as decades are named after them."""
+
+DECADE = re.compile(
+    rf"(?<![\w.,])(?:([1-9]\d{{2}}0)(?:['’]?s|er(?:[{SPACES}-]Jahren?)?)|['’]?(\d0)(?:s|er[{SPACES}-]Jahren?))(?!\w)",
+    re.IGNORECASE,
 )
 
+DECADE_WORDS = {
+    "en": re.compile(
+        rf"(?:(?<=\bthe )|(?<=\bearly )|(?<=\blate )|(?<=\broaring ))({_TENS['en'].replace(' ', '|')})(?!\w)",
+        re.IGNORECASE,
+    ),
+    "de": re.compile(rf"(?<!\w)({_TENS['de'].replace(' ', '|')})[ -]?jahren?(?!\w)", re.IGNORECASE),
+    "fr": re.compile(
+        r"(?<!\w)années[ \u00a0]"
+        rf"([1-9]\d{{2}}0|\d0|{'|'.join(sorted(_TENS['fr'].split(), key=len, reverse=True))})(?![\w-])",
+        re.IGNORECASE,
+    ),
+    "es": re.compile(
+        r"(?<!\w)(?:década[ ]de(?:[ ]los)?(?:[ ]años)?|años)[ \u00a0]"
+        rf"([1-9]\d{{2}}0|\d0|{_TENS['es'].replace(' ', '|')})(?!\w)",
+        re.IGNORECASE,
+    ),
+}
+
+DECADE_HEADS = {
+    language: heads(words.split() if language in {"en", "de"} else ["années", "años", "década"])
+    for language, words in _TENS.items()
+} | {"de": heads([f"{word}{end}" for word in _TENS["de"].split() for end in ("", "jahre", "jahren")])}
+
+DECADE_HINTS = {"en": ("ties",), "de": ("ziger", "ßiger"), "fr": ("années",), "es": ("años", "década")}
+
 YEARS = re.compile(
-    rf"{_NO_LETTER}(?<![.,/+-])(\d{{4}})(?:[{SPACES}]?[–—-][{SPACES}]?|[ ](?:to|bis|à|a|إلى|حتى|से)[ ])"
+    rf"{_NO_LETTER}(?<![.,/+-])(\d{{4}})"
+    rf"(?:[{SPACES}]?[–—/-][{SPACES}]?|[ ](?:to|through|until|bis|à|a|إلى|حتى|से)[ ])"
     rf"(\d{{4}}|\d{{2}}){_NO_LETTER_NEXT}(?!/|[.,-]\d)"
 )
 
 TIME = re.compile(
-    rf"(?<![\w.,])(?P<h2>\d{{1,2}})[{SPACES}]?h[{SPACES}]?(?P<n3>\d{{2}})(?![\w:/])"
-    rf"|{_NO_LETTER}(?<![:.,])(?P<h>\d{{1,2}})(?:[:](?P<n>\d{{2}})(?::\d{{2}})?|[.](?P<n2>\d{{2}})(?=[{SPACES}]?(?:Uhr|[ap]\.?m)))?[{SPACES}]?(?P<x>[ap]\.m\.|[ap]m\b|uhr\b|o['’]clock\b|बजे)?{_NO_LETTER_NEXT}(?!:|[.,]\d)",
+    rf"{_NO_LETTER}(?<![.,])(?:(?P<from>\d{{1,2}})(?:[–-]|[ ](?:to|bis|a)[ ]))?(?P<h4>\d{{1,2}})"
+    rf"(?:[.:](?P<n5>\d{{2}}))?[{SPACES}]?(?P<x2>uhr\b|[ap]\.[ \u00a0]?m\.|[ap]m\b)"
+    rf"|(?<![\w.,])(?P<h2>\d{{1,2}})[{SPACES}]?h[{SPACES}]?(?P<n3>\d{{2}})(?![\w:/])"
+    rf"|{_NO_LETTER}(?<![:.,])(?P<h>\d{{1,2}})(?:[:](?P<n>\d{{2}})(?::\d{{2}})?|[.](?P<n2>\d{{2}})(?=[{SPACES}]?(?:Uhr|[ap]\.?m)))?[{SPACES}]?(?P<x>[ap]\.m\.|[ap]m\b|uhr\b|o['’]clock\b|बजे)?{_NO_LETTER_NEXT}(?!:|[.,]\d)"
+    rf"(?:[{SPACES}](?:UTC|GMT|CES?T|E[SD]T|P[SD]T|BST|MES?Z)(?!\w))?",
     re.IGNORECASE,
+)
+
+_HOURS = {
+    "en": "one two three four five six seven eight nine ten eleven twelve",
+    "de": "ein zwei drei vier fünf sechs sieben acht neun zehn elf zwölf",
+}
+
+HOURS = {word: hour for words in _HOURS.values() for hour, word in enumerate(words.split(), 1)}
+
+WORDED_HOUR = {
+    "en": re.compile(rf"(?<!\w)({_HOURS['en'].replace(' ', '|')})[ ]o['’]clock(?!\w)", re.IGNORECASE),
+    "de": re.compile(rf"(?<!\w)({_HOURS['de'].replace(' ', '|')})[ ]Uhr(?!\w)", re.IGNORECASE),
+}
+
+# A bare "8 h" lasts as often as it strikes.
+HOUR = {
+    "fr": re.compile(
+        rf"(?P<h>\d{{1,2}})[{SPACES}]?h(?:eures?)?(?:[{SPACES}]?(?P<n>\d{{2}}))?(?!\w)"
+        r"(?P<x>[ ]du[ ](?:matin|soir)|[ ]de[ ]l['’]après-midi)?"
+        r"(?P<on>(?=[ ](?:à|et)[ ]\d{1,2}[ \u00a0]?h))?"
+    ),
+    "es": re.compile(
+        rf"(?P<h>\d{{1,2}})(?:[:.](?P<n>\d{{2}}))?(?![\d.,:]\d)(?:[{SPACES}]?h(?:s|oras?)?(?!\w)\.?)?"
+        r"(?P<x>[ ]de[ ]la[ ](?:mañana|tarde|noche|madrugada))?(?P<on>(?!))?"
+    ),
+}
+
+BEFORE_HOUR = {
+    "fr": re.compile(r"(?<!\w)(?:à|vers|dès|jusqu['’]à|avant|après)[ ]\Z", re.IGNORECASE),
+    "es": re.compile(r"(?<!\w)las?[ ]\Z", re.IGNORECASE),
+}
+
+TO_DATE = re.compile(
+    rf"[{SPACES}]?[–—-][{SPACES}]?|[ ](?:to|through|until|bis(?:[ ]zum)?|au|à|a|al|hasta(?:[ ]el)?)[ ]"
+)
+"""Between two dates that are the ends of one stretch of time."""
+
+DAY_KEY = re.compile(r"d:\d+-\d+-\d")
+
+TIMESTAMP = re.compile(r"T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?(?!\w)")
+
+WEEKDAYS_FROM_TO = re.compile(
+    r"(?<!\w)((?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\.?|Mo|Di|Mi|Do|Fr|Sa|So)(?:[ ]?[–-][ ]?|[ ](?:to|bis)[ ])"
+    r"((?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)|Mo|Di|Mi|Do|Fr|Sa|So)(?!\w)"
+)
+
+SHORT_WEEKDAY_HEADS = frozenset(
+    ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun", "Mo", "Di", "Mi", "Do", "Fr", "Sa", "So"]
 )
 
 SCORE = re.compile(rf"{_NO_LETTER}(?<![.,:/–-])(\d{{1,3}})[:](\d{{1,2}}){_NO_LETTER_NEXT}(?!:|[.,]\d)")
 
-_SYMBOL = r"US\$|A\$|C\$|HK\$|NT\$|[$€£¥₹₩₽￥＄]"
+_SYMBOL = rf"(?:{_NO_LETTER}(?:US|CA|AU|NZ|HK|MX|NT|[ACRS]))?\$|[＄€£¥￥₹₩₽₺₴₫₱₪₦฿]"
 
 _FIGURE = r"\d{1,18}(?:(?:[.,٬٫'’\u202f\u00a0\u2009．，]|\{,\}|\\,)\d{1,18}){0,8}[½⅓⅔¼¾⅕⅖⅗⅘⅙⅛⅜⅝⅞]?|[½⅓⅔¼¾⅕⅖⅗⅘⅙⅛⅜⅝⅞]"
 
@@ -247,7 +396,7 @@ _OWN_DASHES = {
 }
 """What more stands between the ends of a range."""
 
-_MONEY = rf"(?:{_SYMBOL}|人民币)[{SPACES}]?|\b(?:USD|EUR|GBP|CHF|JPY|CNY|Rs\.?|रु\.?)[{SPACES}]"
+_MONEY = rf"(?:{_SYMBOL}|人民币)[{SPACES}]?|\b(?:{'|'.join(sorted(CURRENCY_CODES))}|Rs\.?|रु\.?)[{SPACES}]"
 
 BEFORE_FIGURE = re.compile(rf"(?P<sign>{_SIGN})(?:(?P<money>{_MONEY})(?P<sign2>[-−])?)?\Z")
 
@@ -259,7 +408,9 @@ def numbers(language: str) -> re.Pattern[str]:
     figure = f"(?:{_SPACED_FIGURE}|{_FIGURE})" if language in {"fr", "es", "pl", "ru", "sv", "cs"} else f"(?:{_FIGURE})"
     return re.compile(
         rf"{_NO_LETTER}(?<!\d:)(?P<a>{figure})"
-        rf"(?:(?P<ord>st|nd|rd|th|er|ère|ème|e|º|ª|वाँ|वां|वा|वीं|वी|वें|वे|री|रा|ली|ला|थी|था|ठी|ठा)(?!\w)|(?P<dash>{dash})(?:{_SYMBOL})?(?P<b>{figure}){_NO_LETTER_NEXT}(?![=]|[{SPACES}]?[=])|/(?P<over>\d{{1,3}}){_NO_LETTER_NEXT}(?!/))?",
+        rf"(?:(?P<ord>st|nd|rd|th|er|ère|ème|e|ᵉ|ʳᵉ|\.?º|\.?ª|वाँ|वां|वा|वीं|वी|वें|वे|री|रा|ली|ला|थी|था|ठी|ठा)(?!\w)"
+        rf"|(?P<dash>{dash})(?:{_SYMBOL})?(?P<b>{figure}){_NO_LETTER_NEXT}(?![=]|[{SPACES}]?[=])"
+        rf"|/(?P<over>\d{{1,3}}){_NO_LETTER_NEXT}(?!/))?",
     )
 
 
@@ -276,11 +427,49 @@ ITEM = re.compile(r"[-+•]|\d{1,3}[.)]")
 
 LOWER_WORD = re.compile(r"(?<![\w-])[^\W\d_]{2,60}(?![\w-])")
 
+LISTED = re.compile(
+    rf"(?:[ ](?:and|et|y|e)|,[ ](?:[{UPPER}][\w.'’-]{{1,30}}[ ]?){{1,3}}(?:,|(?<= )(?:and|or|et|ou|y|o)))[ ][{UPPER}]"
+)
+"""Behind a name: others."""
+
+BORN = re.compile(r"[ ]\((?:\d{2,4}[ ]?[–-]|born[ ]|geb\.|n(?:é|ée|acid[oa])[ ])")
+"""Behind a name: the years of a life."""
+
+WHO = re.compile(r",[ ](?:who|whose|whom|born)(?!\w)")
+
+OF_MANY = re.compile(r"[^\W\d_]+s[ ](?:for|of|in)[ ](?=[^\W\d_])")
+"""What opens a sentence before a name: "Lawyers for Acme"."""
+
+POLITE = re.compile(r"(?<=[ ])(?:Sie|Ihnen|Ihr(?:e[mnrs]?)?)(?!\w)[ ]?")
+
+GERMAN_ENDING = re.compile(r"e[mnrs]?$")
+
+WORD = re.compile(r"[^\W\d_][\w’'-]*")
+
+OFFICE_OF = re.compile(
+    r"(?:ministry|department|institute|faculty|school|academy|secretary"
+    r"|ministerio|consejería|facultad) (?:of|for|de)(?!\w)"
+)
+
 AND_A_HALF = {
     "en": re.compile(r"[ ]and[ ]a[ ]half(?![\w-])"),
     "fr": re.compile(r"[ ]et[ ]demie?(?!\w)"),
     "es": re.compile(r"[ ]y[ ]medi[oa](?!\w)"),
 }
+
+FRACTION_HEADS = {language: heads(words) for language, words in BELOW_TEN.items()}
+
+BETWEEN = re.compile(r"(?<!\w)(?:between|entre)[ \n]\Z", re.IGNORECASE)
+
+AND = re.compile(r"\s+(?:and|y|et)\s+", re.IGNORECASE)
+
+TO_NUMBER = {
+    "en": re.compile(r"[ ]to[ ]|-to-|[–—]"),
+    "de": re.compile(r"[ ]bis[ ]|[–—]"),
+    "fr": re.compile(r"[ ]à[ ]|[–—]"),
+    "es": re.compile(r"[ ]a[ ]|[–—]"),
+}
+"""What joins two numbers in words to a range."""
 
 NEXT_FIGURE = re.compile(r"(?:[ ](?=\d{1,3}[ ](?:लाख|हज़ार|हज़ार|हजार)))?\d{1,4}(?:,\d{3})?(?![\d.,])")
 
@@ -342,13 +531,14 @@ ANY_CAPITAL = re.compile(rf"[{UPPER}]")
 
 CAPITAL = re.compile(rf"(?<!\w)[{UPPER}]")
 
-INITIALS_END = re.compile(rf"(?:\b[{UPPER}]\.){{2,}}$|\b(?:Jr|Sr|Inc|Ltd|Corp|Co)\.$")
+INITIALS_END = re.compile(rf"(?:\b[{UPPER}]\.){{2,}}$|\b(?:Jr|Sr|Inc|Ltd|Corp|Co|[IVX]{{1,5}})\.$")
 
 ELIDED = re.compile(r"(?:[LDJCSNMTldjcsnmt]|[Qq]u)['’](?=\w)")
 
 NUMBERED_NAME = re.compile(
-    rf"(?<![\w-])([{UPPER}][^\W\d_]*+(?:-[^\W\d_]++)?+)[ \u00a0](\d{{1,4}}(?:[a-z]|-\d{{1,4}})?)"
-    rf"(?![\w]|[.,:/]\d|[ ]?[%°–-]|[{SPACES}]?[$€£])"
+    rf"(?<![\w-])([{UPPER}][^\W\d_]*+(?:-[^\W\d_]++)?+)[ \u00a0]"
+    r"((?:(?:N[or]\.|Núm\.|[nN][°º])[ \u00a0])?\d{1,4}(?:[a-z]|-\d{1,4})?(?:\((?:\d{1,2}|[a-z]{1,4})\)){0,3})"
+    rf"(?![\w]|[.,:/]\d|[ ]?[%°–-]|[{SPACES}]?[$€£]|[ \u00a0\u202f]\d{{3}})"
 )
 
 
@@ -365,11 +555,18 @@ WEEKDAY_WITH_PREFIX = re.compile(rf"(?<![\w\u093a-\u094f])[وفب]?({_any(WEEKDA
 LEADING_HEADS = frozenset(particle.split()[0] for particle in (*LEADING_PARTICLES, "von"))
 
 
+_PARTED = frozenset({"der", "zur", "im", "am", "an der"})
+
+
 @lru_cache(maxsize=16)
 def runs(language: str) -> re.Pattern[str]:
     """Capitalised words with what joins them to one name."""
-    particles = PARTICLES.get(language, PARTICLES["en"])
+    particles = PARTICLES.get(language, PARTICLES["en"]) - (_PARTED if language == "de" else frozenset())
     joined = "|".join(sorted((re.escape(p).replace(r"\ ", " ") for p in particles), key=lambda p: (-len(p), p)))
+    if language == "de":
+        # "Der Präsident der USA", "ein Spaziergang im Wald": these join nothing but a byname or a river.
+        epithets, waters = "|".join(sorted(GERMAN_EPITHETS)), "|".join(sorted(GERMAN_WATERS))
+        joined += rf"|der(?=[ ](?i:{epithets})\b)|(?:am|an[ ]der)(?=[ ](?:{waters})\b)"
     lead = "|".join(LEADING_PARTICLES) + ("" if language == "de" else "|von der|von")
     # A full stop belongs to a word that is a known abbreviation, and to nothing else.
     dotted = "|".join(
@@ -377,14 +574,18 @@ def runs(language: str) -> re.Pattern[str]:
         for length in (2, 3, 4)
     )
     word = (
-        rf"(?:(?:[{UPPER}]\.){{2,5}}(?![{UPPER}]\w)|(?:[{UPPER}]\.[ ]?){{1,4}}(?=[{UPPER}])[{UPPER}]\w*"
+        rf"(?:[{UPPER}]\.-[{UPPER}]\.[ ][{UPPER}]\w*|(?:[{UPPER}]\.){{2,5}}(?![{UPPER}]\w)"
+        rf"|(?:[{UPPER}]\.[ ]?){{1,4}}(?=[{UPPER}])[{UPPER}]\w*"
         rf"|[{UPPER}]\.(?=[ \u00a0][{UPPER}])"
         rf"|(?:[dDlL][{_QUOTE}])?[{UPPER}]\w{{0,40}}(?:[-‑{_QUOTE}][^\W\d_]{{1,40}}|&[{UPPER}]\w*){{0,6}}(?:{dotted})?)"
     )
     # "L'eau" is no name: the capital is the article's.
     elided = rf"(?!(?:[LDJCSNMT]|Qu)[{_QUOTE}](?![{UPPER}]))" if language == "fr" else ""
+    # "Friedrich II. starb": a German ordinal keeps its full stop within the sentence.
+    numeral = "|".join(rf"(?<=[ ][IVX]{{{length}}})" for length in range(1, 5))
+    ordinal = rf"(?:(?:{numeral})\.(?=,|[ ][a-zäöü]))?" if language == "de" else ""
     return re.compile(
         rf"(?<![\w{_QUOTE}]){elided}(?:(?P<lead>{lead})[ ](?=[{UPPER}]))?{word}"
-        rf"(?:(?<!['’]s)(?:{_GAP}|[ ]&[ ])(?:(?:{joined})(?:{_GAP}|(?<=\b[dl])[{_QUOTE}]))?{word}){{0,12}}"
-        rf"(?:[ \u00a0](?:[IVX]{{1,5}}|the[ ](?:Great|Second|First|Third|Elder|Younger))(?!\w))?"
+        rf"(?:(?<!['’]s)(?:{_GAP}|[ ]&[ ])(?:(?:{joined})(?:{_GAP}|(?<=\b[dl])[{_QUOTE}]|(?<=\bal)-))?{word}){{0,12}}"
+        rf"(?:[ \u00a0](?:[IVX]{{1,5}}|the[ ](?:Great|Second|First|Third|Elder|Younger))(?!\w))?{ordinal}"
     )

@@ -161,7 +161,7 @@ def named(text: str, *, short: bool) -> Reading:
     if short and len(parts) > 1:
         numbered = _ROMAN_NUMERAL.fullmatch(parts[-1]) is not None
         if parts[0] not in _NO_NAME_ALONE and not numbered:
-            tails = {" ".join(parts[i:]) for i in range(1, len(parts)) if len(parts[i]) > 1}
+            tails = {" ".join(parts[i:]) for i in range(1, len(parts)) if len(parts[i]) > 1 or parts[i] in _ELIDED}
             needs |= {f"name:{tail}" for tail in tails}
             states |= {f"tail:{tail}" for tail in tails}
         if len(parts) > 2 and not numbered and not _SMALL & set(parts):
@@ -179,6 +179,8 @@ def named(text: str, *, short: bool) -> Reading:
     return Reading(frozenset(needs), frozenset(states))
 
 
+# O'Dell, d'Arc
+_ELIDED = frozenset({"o", "d", "l"})
 _ROMAN_NUMERAL = re.compile(r"[ivx]{1,5}")
 _NO_NAME_ALONE = frozenset(
     [

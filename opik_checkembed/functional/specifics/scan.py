@@ -42,6 +42,16 @@ class Scan:
         self._found.append(Specific(start, end, self.text[start:end], kind, *reading))
         self.hide(start, end)
 
+    def join(self, pairs: Iterable[tuple[Specific, Specific, Reading]]) -> None:
+        """Put one specific in the place of each two that stand beside each other."""
+        gone: set[int] = set()
+        joined: list[Specific] = []
+        for one, other, reading in pairs:
+            gone |= {one.start, other.start}
+            text = self.text[one.start : other.end]
+            joined.append(Specific(one.start, other.end, text, one.kind, *reading))
+        self._found = [each for each in self._found if each.start not in gone] + joined
+
     def hide(self, start: int, end: int) -> None:
         """Keep patterns to come from seeing this."""
         self._hidden.append((start, end))

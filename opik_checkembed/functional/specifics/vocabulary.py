@@ -50,35 +50,56 @@ WITHOUT_CAPITALS = _words("zh ja ko ar he fa hi bn th ur")
 NOUNS_IN_CAPITALS = _words("de lb")
 
 MONTHS: Mapping[str, int] = _numbers("""
-1: january januar jänner janvier enero jan يناير जनवरी كانون_الثاني جانفي
-2: february februar feber février febrero feb فبراير फ़रवरी फरवरी شباط فيفري
+1: january januar jänner janvier enero jan janv ene يناير जनवरी كانون_الثاني جانفي
+2: february februar feber février febrero feb févr febr فبراير फ़रवरी फरवरी شباط فيفري
 3: march märz mars marzo mar مارس मार्च آذار
-4: april avril abril apr أبريل अप्रैल نيسان أفريل ابريل إبريل
+4: april avril abril apr avr abr أبريل अप्रैल نيسان أفريل ابريل إبريل
 5: may mai mayo maj مايو मई أيار ايار ماي
 6: june juni juin junio jun يونيو जून حزيران جوان يونيه
-7: july juli juillet julio jul يوليو जुलाई تموز جويلية يوليه يوليوز
-8: august août agosto aug أغسطس अगस्त آب اغسطس غشت أوت
+7: july juli juillet julio jul juil يوليو जुलाई تموز جويلية يوليه يوليوز
+8: august août agosto aug ago أغسطس अगस्त آب اغسطس غشت أوت
 9: september septembre septiembre setiembre sep sept سبتمبر सितंबर सितम्बर أيلول ايلول شتنبر
 10: october oktober octobre octubre oct okt أكتوبر अक्टूबर अक्तूबर تشرين_الأول تشرين_الاول اكتوبر
 11: november novembre noviembre nov نوفمبر नवंबर नवम्बर تشرين_الثاني نونبر
-12: december dezember décembre diciembre dec dez ديسمبر दिसंबर दिसम्बर كانون_الأول كانون_الاول دجنبر
+12: december dezember décembre diciembre dec dez déc dic ديسمبر दिसंबर दिसम्बर كانون_الأول كانون_الاول دجنبر
 """)
 
-SHORT_MONTHS = _words("jan feb mar apr maj jun jul aug sep sept oct okt nov dec dez")
+SHORT_MONTHS = _words(
+    "jan feb mar apr maj jun jul aug sep sept oct okt nov dec dez janv ene févr febr avr abr juil ago déc dic"
+)
 """Read as months only beside a day or a year."""
 
 DOUBTFUL_MONTHS = _words("مارس آب ماي أوت جوان غشت may march august mars mai mar april june mayo julio abril")
 """Also names or other words: alone they are months only after a preposition."""
 
 WEEKDAYS: Mapping[str, int] = _numbers("""
+1: montagmorgen montagvormittag montagmittag montagnachmittag montagabend montagnacht mondays
 1: monday montag lundi lunes الأثنين الاثنين الإثنين सोमवार 礼拜一 週一 星期一 周一 月曜日 月曜
+2: dienstagmorgen dienstagvormittag dienstagmittag dienstagnachmittag dienstagabend dienstagnacht tuesdays
 2: tuesday dienstag mardi martes الثلاثاء الثلثاء मंगलवार 礼拜二 週二 星期二 周二 火曜日 火曜
+3: mittwochmorgen mittwochvormittag mittwochmittag mittwochnachmittag mittwochabend mittwochnacht wednesdays
 3: wednesday mittwoch mercredi miércoles الأربعاء الاربعاء बुधवार 礼拜三 週三 星期三 周三 水曜日 水曜
+4: donnerstagmorgen donnerstagvormittag donnerstagmittag donnerstagnachmittag donnerstagabend donnerstagnacht
+4: thursdays
 4: thursday donnerstag jeudi jueves الخميس गुरुवार बृहस्पतिवार वीरवार 礼拜四 週四 星期四 周四 木曜日 木曜
+5: freitagmorgen freitagvormittag freitagmittag freitagnachmittag freitagabend freitagnacht fridays
 5: friday freitag vendredi viernes الجمعة शुक्रवार 礼拜五 週五 星期五 周五 金曜日 金曜
+6: samstagmorgen samstagvormittag samstagmittag samstagnachmittag samstagabend samstagnacht saturdays
 6: saturday samstag sonnabend samedi sábado السبت शनिवार 礼拜六 週六 星期六 周六 土曜日 土曜
+7: sonntagmorgen sonntagvormittag sonntagmittag sonntagnachmittag sonntagabend sonntagnacht sundays
 7: sunday sonntag dimanche domingo الأحد الاحد रविवार इतवार 礼拜日 週日 星期日 周日 星期天 礼拜天 日曜日 日曜
 """)
+
+SHORT_WEEKDAYS: Mapping[str, int] = _numbers("""
+1: mon mo
+2: tue di
+3: wed mi
+4: thu do
+5: fri fr
+6: sat sa
+7: sun so
+""")
+"""Read as days of the week only from one to another."""
 
 CARDINALS: Mapping[str, Mapping[str, int]] = {
     "en": _numbers("""
@@ -137,6 +158,27 @@ CARDINALS: Mapping[str, Mapping[str, int]] = {
 70: septante
 80: huitante
 90: nonante
+2: deuxième second seconde
+3: troisième
+4: quatrième
+5: cinquième
+6: sixième
+7: septième
+8: huitième
+9: neuvième
+10: dixième
+11: onzième
+12: douzième
+13: treizième
+14: quatorzième
+15: quinzième
+16: seizième
+20: vingtième
+30: trentième
+40: quarantième
+50: cinquantième
+60: soixantième
+100: centième
 """),
     "es": _numbers("""
 0: cero
@@ -178,12 +220,24 @@ CARDINALS: Mapping[str, Mapping[str, int]] = {
 90: noventa
 200: doscientos doscientas
 300: trescientos trescientas
-400: cuatrocientos
+400: cuatrocientos cuatrocientas
 500: quinientos quinientas
-600: seiscientos
-700: setecientos
-800: ochocientos
-900: novecientos
+600: seiscientos seiscientas
+700: setecientos setecientas
+800: ochocientos ochocientas
+900: novecientos novecientas
+2: segundo segunda
+3: tercer tercero tercera
+4: cuarto cuarta
+5: quinto quinta
+6: sexto sexta
+7: séptimo séptima
+8: octavo octava
+9: noveno novena
+10: décimo décima
+11: undécimo undécima
+12: duodécimo duodécima
+20: vigésimo vigésima
 """),
     "ar": _numbers("""
 0: صفر
@@ -363,15 +417,87 @@ MULTIPLIERS: Mapping[str, Mapping[str, int]] = {
 }
 
 NO_COUNT = _words("""
-एक أحد إحدى صفر अरब cero ein eine einem einen einer eins first one second un una une uno zero zéro
+एक أحد إحدى صفر अरब cero ein eine einem einen einer eins first one un una une uno zero zéro
 """)
 """Too often an article, a pronoun or a unit of time to count alone."""
+
+DOUBTFUL_ORDINALS = _words("second seconde segundo segunda cuarto quinto quinta")
+"""Also a time or a room: alone they count only between a determiner and a noun."""
+
+DETERMINERS = _words("""
+the a his her its their our my your el la su un una mi tu nuestro nuestra le une sa son ma ta notre leur en du
+""")
+
+BEFORE_ORDINALS = _words("""
+der die das den dem des die Der Die Das Den Dem im Im am Am zum zur vom beim einen einem einer eine ein sein seine
+seinen seinem seiner seines ihr ihre ihren ihrem ihrer mein meine meinen dein unser unsere jeder jede jedes dieser
+diese diesem diesen jeden jedem
+""")
+"""German: a figure with a full stop behind one of these is an ordinal."""
+
+NO_NOUNS = _words("""
+after ago and at before between de del en entre from hand in is la later le o of on or per por que to was when y et ou
+qui avant après más
+""")
+"""What no ordinal stands before."""
+
+FRACTIONS: Mapping[str, Mapping[str, int]] = {
+    "en": _numbers("""
+3: third thirds
+4: quarter quarters fourth fourths
+5: fifth fifths
+6: sixth sixths
+7: seventh sevenths
+8: eighth eighths
+9: ninth ninths
+10: tenth tenths
+"""),
+    "de": _numbers("""
+3: drittel dritteln
+4: viertel vierteln
+5: fünftel fünfteln
+6: sechstel sechsteln
+7: siebtel siebteln
+8: achtel achteln
+9: neuntel neunteln
+10: zehntel zehnteln
+"""),
+    "fr": _numbers("""
+3: tiers
+4: quart quarts
+5: cinquième cinquièmes
+6: sixième sixièmes
+7: septième septièmes
+8: huitième huitièmes
+9: neuvième neuvièmes
+10: dixième dixièmes
+"""),
+    "es": _numbers("""
+3: tercio tercios tercera_parte terceras_partes
+4: cuarto cuartos cuarta_parte cuartas_partes
+5: quinto quintos quinta_parte quintas_partes
+6: sexto sextos sexta_parte sextas_partes
+7: séptimos séptima_parte séptimas_partes
+8: octavo octavos octava_parte octavas_partes
+9: novenos novena_parte novenas_partes
+10: décimos décima_parte décimas_partes
+"""),
+}
+"""What stands below the stroke of a fraction in words."""
+
+BELOW_TEN: Mapping[str, Mapping[str, int]] = {
+    "en": _numbers("1: one\n2: two\n3: three\n4: four\n5: five\n6: six\n7: seven\n8: eight\n9: nine"),
+    "de": _numbers("1: ein\n2: zwei\n3: drei\n4: vier\n5: fünf\n6: sechs\n7: sieben\n8: acht\n9: neun"),
+    "fr": _numbers("1: un\n2: deux\n3: trois\n4: quatre\n5: cinq\n6: six\n7: sept\n8: huit\n9: neuf"),
+    "es": _numbers("1: un una\n2: dos\n3: tres\n4: cuatro\n5: cinco\n6: seis\n7: siete\n8: ocho\n9: nueve"),
+}
+"""What stands above it."""
 
 SCALES: Mapping[str, int] = _numbers("""
 3: k thousand tausend tsd mille mil 千 हज़ार हजार ألف آلاف
 11: खरब
 6: million millions mn mio millionen millón millones مليون ملايين मिलियन
-9: بليون बिलियन billion billions bn milliard milliards milliarde milliarden mrd مليار مليارات अरब
+9: बिलियन بليون billion billions bn md milliard milliards milliarde milliarden mrd مليار مليارات अरब
 12: 万亿 萬億 trillion trillions tn 兆
 4: 万 萬
 8: 亿 億
@@ -394,63 +520,138 @@ LONG_SCALE: Mapping[str, Mapping[str, int]] = {
 }
 
 CURRENCIES: Mapping[str, str] = _table("""
-usd: $ ＄ us$ usd dollar dollars dólares 美元 美金 米ドル ドル دولار डॉलर
+usd: $ ＄ us$ usd dollar dollars dólares 美元 美金 米ドル ドル دولار डॉलर dólar us-dollar us-dollars us_dollars
+usd: u.s._dollars us_dollar dollars_américains dólares_estadounidenses
 usd: دولار_أمريكي دولار_أميركي دولارًا_أمريكيًا دولارات अमेरिकी_डॉलर
-cent: cent cents سنت سنتات
+cent: cent cents ¢ centime centimes céntimo céntimos centavo centavos pence penny سنت سنتات
 eur: € eur euro euros 欧元 ユーロ يورو यूरो
-gbp: £ gbp pounds_sterling 英镑 英ポンド
-jpy: ¥ ￥ jpy yen 円 日元 日圆
-cny: 元 人民币 人民元 块钱 元人民币 cny yuan rmb
-inr: ₹ inr rupees रुपये रुपए रुपया रुपयों रु रु. रू rs rs. روبية روبيات
-sar: ريال ريالات ريال_سعودي ريالًا_سعوديًا
-aed: درهم دراهم درهم_إماراتي درهمًا_إماراتيًا
-egp: جنيه جنيهات جنيه_مصري جنيهًا_مصريًا
+gbp: £ gbp pounds_sterling pound_sterling livres_sterling libras_esterlinas britische_pfund british_pounds 英镑 英ポンド
 gbp: جنيه_إسترليني جنيهًا_إسترلينيًا पाउंड पौंड
-jpy: ين_ياباني येन
-cny: يوان युआन
-try: ليرة ليرة_تركية
-paisa: पैसे पैसा
-chf: chf franken francs 瑞士法郎 スイスフラン
-hkd: hk$ 港元 港币
-twd: nt$ 新台币 新臺幣 台币
-mxn: pesos
-krw: ₩ ウォン 韩元 韓元
-rub: ₽ 卢布 ルーブル
+aud: aud au$ australian_dollars
+cad: cad ca$ canadian_dollars dollars_canadiens
+nzd: nzd nz$
+hkd: hkd hk$ 港元 港币
+sgd: sgd s$
+brl: brl r$ reais real_brasileiro
+sek: sek kronor
+nok: nok
+dkk: dkk
+kr: kr kronen kroner couronnes coronas crowns
+pln: pln zł zloty zlotys złoty
+czk: czk kč
+huf: huf forint
+try: ₺ lira liras ليرة ليرة_تركية
+uah: uah ₴ hryvnia
+vnd: vnd ₫
+php: php ₱
+ils: ils ₪ shekels
+ngn: ngn ₦ naira
+thb: thb ฿ baht
+zar: zar rand
+clp: clp
+cop: cop
+ars: ars
+pen: soles
+dem: d-mark deutsche_mark reichsmark
+esp: peseta pesetas
+jpy: ¥ jpy yen 円 ￥ 日元 日圆 ين_ياباني येन
+cny: 元 人民币 cny yuan rmb 人民元 块钱 元人民币 يوان युआन
+inr: ₹ inr rs rs. rupee rupees rupien roupies rupias रुपये रुपए रुपया रुपयों रु रु. रू روبية روبيات
+sar: sar ريال ريالات ريال_سعودي ريالًا_سعوديًا
+aed: aed درهم دراهم درهم_إماراتي درهمًا_إماراتيًا
+egp: egp جنيه جنيهات جنيه_مصري جنيهًا_مصريًا
+chf: chf franken francs schweizer_franken francs_suisses swiss_francs francos_suizos 瑞士法郎 スイスフラン
+mxn: mxn mx$ pesos peso pesos_mexicanos
+krw: ₩ krw won ウォン 韩元 韓元
+rub: ₽ rub rubles roubles rubel rublos 卢布 ルーブル
 dinar: dinars دينار دنانير دينار_كويتي
+paisa: पैसे पैसा
+twd: nt$ 新台币 新臺幣 台币
 """)
+
+STANDARD_BODIES = _words("""
+ANSI API ASTM BS CEN DIN EN ETSI IEC IEEE ISO ITU-T MIL-STD NF NFPA NIST OHSAS SAE UNE VDE VDI
+""")
+"""What names of standards begin with, several in a row."""
+
+CURRENCY_CODES = frozenset(
+    [
+        *(
+            "AED",
+            "ARS",
+            "AUD",
+            "BRL",
+            "CAD",
+            "CHF",
+            "CLP",
+            "CNY",
+            "COP",
+            "CZK",
+            "DKK",
+            "EGP",
+            "EUR",
+            "GBP",
+            "HKD",
+            "HUF",
+        ),
+        *(
+            "ILS",
+            "INR",
+            "JPY",
+            "KRW",
+            "MXN",
+            "NGN",
+            "NOK",
+            "NZD",
+            "PHP",
+            "PLN",
+            "RUB",
+            "SAR",
+            "SEK",
+            "SGD",
+            "THB",
+            "UAH",
+        ),
+        *("USD", "VND", "ZAR"),
+    ]
+)
+"""Read as currencies before a figure."""
 
 UNITS: Mapping[str, str] = _table("""
 %: % percent per_cent prozent pct pour_cent por_ciento ％ ٪ 百分之 パーセント प्रतिशत بالمئة بالمائة
 %: في_المئة
 pp: percentage_point percentage_points percentage-point percentage-points percent_points pp prozentpunkt prozentpunkte
-pp: prozentpunkten %-punkte puntos_porcentuales 百分点 个百分点 個百分点
+pp: prozentpunkten %-punkte puntos_porcentuales punto_porcentual 百分点 个百分点 個百分点
 bp: basis_point basis_points basis-point basis-points bps basispunkte basispunkten puntos_básicos
 ‰: ‰ per_mille
-°c: °c ℃ ° degrees grad degrés grados degrees_celsius degrés_celsius 度 درجة_مئوية درجة डिग्री
+°c: °c ℃ ° degrees degree grad degrés grados degrees_celsius degree_celsius grad_celsius degrés_celsius
+°c: grados_celsius 度 درجة_مئوية درجة डिग्री
 °c: डिग्री_सेल्सियस
-°f: °f degrees_fahrenheit
-mm: mm millimetre millimetres millimeter millimeters millimètres milímetros 毫米 ミリ ミリメートル
-cm: cm centimetre centimetres centimeter centimeters zentimeter centimètres centímetros 厘米 センチ
+°f: °f degrees_fahrenheit grad_fahrenheit degrés_fahrenheit grados_fahrenheit
+mm: mm millimetre millimetres millimeter millimeters millimetern millimètres milímetros 毫米 ミリ ミリメートル
+cm: cm centimetre centimetres centimeter centimeters zentimeter zentimetern centimètres centímetros 厘米 センチ
 cm: センチメートル سنتيمتر सेंटीमीटर
-m: m metre metres meter meters mètre mètres metro metros 米 メートル متر أمتار मीटर
-km: km kilometre kilometres kilometer kilometers kilomètre kilomètres kilómetro kilómetros 公里 千米
+m: m metre metres meter meters metern mètre mètres metro metros 米 メートル متر أمتار मीटर
+km: km kilometre kilometres kms kilometer kilometers kilometern kilomètre kilomètres kilómetro kilómetros 公里 千米
 km: キロ キロメートル كيلومتر كم किलोमीटर किमी
 mi: mi mile miles meilen milles millas 英里 マイル ميل मील
 ft: ft foot feet pieds pies
 in.: in. inch inches zoll pouces pulgadas 英寸
-km²: km² sq_km square_kilometres square_kilometers quadratkilometer kilomètres_carrés
+km²: km² sq_km square_kilometres square_kilometers square_kilometre kilomètre_carré kilómetro_cuadrado
+km²: quadratkilometer quadratkilometern kilomètres_carrés
 km²: kilómetros_cuadrados 平方公里 平方キロメートル كيلومتر_مربع वर्ग_किलोमीटर
-m²: m² sqm square_metres square_meters quadratmeter mètres_carrés metros_cuadrados 平方米 平方メートル
+m²: m² sqm sq_m square_metre square_meter mètre_carré metro_cuadrado square_metres square_meters quadratmeter
+m²: quadratmetern mètres_carrés metros_cuadrados 平方米 平方メートル
 m²: متر_مربع
-ha: ha hectare hectares hektar hectáreas 公顷
+ha: ha hectare hectares hektar hektare hectárea hectáreas 公顷
 acre: acre acres
-g: g gram grams gramm gramme grammes gramos 克 グラム غرام جرام ग्राम
+g: g gram grams gramm gramme grammes gramo gramos 克 グラム غرام جرام ग्राम
 mg: mg milligram milligrams milligramm milligrammes miligramos 毫克 ミリグラム
-kg: kg kilo kilos kilogram kilograms kilogramm kilogrammes kilogramos 公斤 千克 キログラム كيلوغرام كجم
+kg: kg kilo kilos kilogram kilograms kilogramm kilogrammes kilogramo kilogramos 公斤 千克 キログラム كيلوغرام كجم
 kg: किलो किलोग्राम
 lb: lb lbs pound pounds pfund livres libras 磅
-t: t ton tons tonne tonnes tonnen toneladas 吨 トン طن टन
-l: l liter liters litre litres litros 升 リットル لتر लीटर
+t: t ton tons tonne tonnes tonnen tonelada toneladas 吨 トン طن टन
+l: l liter liters litern litre litres litro litros 升 リットル لتر लीटर
 ml: ml milliliter millilitre milliliters millilitres mililitros 毫升 ミリリットル
 cl: cl centilitres
 s: s sec second seconds sekunde sekunden seconde secondes segundo segundos 秒 秒間 ثانية सेकंड
@@ -462,7 +663,7 @@ week: week weeks woche wochen semaine semaines semana semanas 周 週間 أسب�
 month: month months monat monate monaten mois mes meses 个月 か月 カ月 ヶ月 أشهر شهر महीने
 year: year years jahr jahre jahren an ans année années año años 年间 年間 سنة سنوات عامًا साल वर्ष
 km/h: km/h kph kmh stundenkilometer 时速
-mph: mph
+mi/h: mph
 m/s: m/s
 w: w watt watts
 kw: kw kilowatt kilowatts
@@ -478,7 +679,7 @@ kb: kb kilobyte kilobytes
 mb: mb megabyte megabytes
 gb: gb gigabyte gigabytes 吉字节 जीबी
 tb: tb terabyte terabytes
-kcal: kcal calorie calories kalorien calorías
+kcal: kcal calorie calories kalorien kilokalorien kilocalories calorías
 kj: kj
 pa: pa pascal
 hpa: hpa
@@ -486,7 +687,82 @@ bar: bar
 db: db decibel decibels dezibel
 nm: nm nanometre nanometres nanometer nanometers 纳米 ナノメートル
 µm: µm micrometre micrometres
-light-year: light-year light-years lichtjahre années-lumière años_luz 光年
+µg: µg μg mcg microgram micrograms mikrogramm microgrammes microgramos
+ng: ng nanogram nanograms nanogramm
+oz: oz oz. ounce ounces unzen onces onzas
+fl_oz: fl_oz fl._oz. fluid_ounce fluid_ounces
+gal: gal gallon gallons gallonen galones
+yd: yd yard yards yardas
+nmi: nmi nautical_mile nautical_miles seemeile seemeilen milles_marins millas_náuticas
+kn: kn knot knots knoten nœuds nudos
+mi²: mi² sq_mi square_mile square_miles quadratmeilen milles_carrés millas_cuadradas
+ft²: ft² sq_ft square_foot square_feet quadratfuß pieds_carrés pies_cuadrados
+cm²: cm² square_centimetres square_centimeters quadratzentimeter centimètres_carrés centímetros_cuadrados
+m³: m³ cubic_metre cubic_metres cubic_meter cubic_meters kubikmeter kubikmetern mètre_cube mètres_cubes metro_cúbico
+m³: metros_cúbicos
+cm³: cm³ cubic_centimetres cubic_centimeters kubikzentimeter centimètres_cubes centímetros_cúbicos
+km³: km³ cubic_kilometres cubic_kilometers kubikkilometer kilomètres_cubes kilómetros_cúbicos
+ft³: ft³ cubic_foot cubic_feet
+dl: dl deciliter decilitre deziliter décilitres
+hl: hl hektoliter hectolitres hectolitros
+bbl: bbl barrel barrels barils barriles
+decade: decade decades jahrzehnt jahrzehnte jahrzehnten décennie décennies década décadas
+century: century centuries jahrhunderte jahrhunderten siècles siglos
+millennium: millennium millennia jahrtausend jahrtausende jahrtausenden millénaires milenios
+quarter: quartal quartale quartalen trimestres
+fortnight: fortnight fortnights
+µs: µs microseconds mikrosekunden
+ns: ns nanoseconds nanosekunden
+mol: mol moles
+mmol: mmol
+µmol: µmol
+kpa: kpa kilopascal kilopascals
+mpa: mpa megapascal
+psi: psi
+mmhg: mmhg
+atm: atm
+j: joule joules
+mj: mj megajoule megajoules
+wh: wh
+mwh: mwh megawatt-hours megawattstunden
+twh: twh terawatt-hours terawattstunden
+gw: gw gigawatt gigawatts
+kv: kv
+ma: ma milliamps
+mah: mah
+hp: hp horsepower ps cv
+ev: ev
+kev: kev
+mev: mev
+gev: gev
+gy: gy
+sv: sv
+msv: msv
+bq: bq
+iu: iu
+ppm: ppm
+ppb: ppb
+dpi: dpi
+ppi: ppi
+fps: fps
+rpm: rpm u/min
+bpm: bpm
+nits: nits
+lm: lm lumen lumens lúmenes
+kib: kib
+mib: mib
+gib: gib
+tib: tib
+pb: pb petabyte petabytes
+bit: bit bits
+byte: byte bytes octets
+kbit: kbit kbps
+mbit: mbit mbps
+gbit: gbit gbps
+px: px
+kelvin: kelvin
+carat: carat carats karat
+light-year: light-year light-years lichtjahre lichtjahren années-lumière años_luz 光年
 pixel: pixel pixels
 m³: m³ 立方米 立方メートル متر_مكعب أمتار_مكعبة घन_मीटर
 km/h: 公里每小时 公里/小时 千米/小时 km/小时 キロメートル毎時
@@ -571,7 +847,7 @@ PARTICLES: Mapping[str, frozenset[str]] = {
     "en": frozenset(
         _table("""
 in: of of_the the upon for de de_la de_las de_los del da dos di du van van_der van_den van_de von von_der zu
-in: bin ibn bint al el la le ten ter
+in: bin ibn bint al el la le ten ter ibn_al von_und_zu
 """)
     ),
     "de": frozenset(_table("in: von von_der von_den vom zu zur van van_der van_den de der di da bin ibn an_der am im")),
@@ -581,8 +857,9 @@ in: bin ibn bint al el la le ten ter
 """Small words that join capitalised ones to one name."""
 
 BEFORE_MONTHS = _words("""
-in of by until till since from to last next early late this every mid through during between before after around and en
-في من حتى منذ إلى شهر بين de im seit bis ab am desde hasta depuis jusqu au
+in of by until till since from to last next early late this every mid through during between before after around
+and en
+في من حتى منذ إلى شهر بين de im seit bis ab am anfang mitte ende desde hasta depuis jusqu au
 """)
 """What makes a month of a doubtful word behind it."""
 
@@ -593,7 +870,7 @@ LEADING_PARTICLES = ("van der", "van den", "van de", "van", "bin", "ibn")
 """Small words that can only begin a name, so they belong to one that follows."""
 
 HONORIFICS = _words("""
-don doña dr dra fr frau herr hon hr ing m mag me messrs mlle mme mr mrs ms mx prof rev sr sra srta
+don doña dr dra fr frau fräulein herr herrn hon hr ing m mag me messrs mlle mme mr mrs ms mx prof rev sr sra srta
 """)
 """Left out of names when abbreviated (Sr. before a name; after one it belongs to it)."""
 
@@ -604,6 +881,10 @@ capt co col corp ft gen inc jr lt ltd mt sgt sr st
 
 STARTERS: Mapping[str, frozenset[str]] = {
     "en": _words("""
+former here's there's that's what's he's she's they're we're you're who's where's how's don't isn't didn't let's it'll
+visiting using including considering being having founded located born based built written directed download contact
+visit meet enter create remove replace restart save send type avoid preheat stir pour sure thank welcome great
+hello absolutely congratulations honestly finally unlike inspired named called recent most much less half several
 a about above according across actually add additionally after afterward afterwards against ago all almost along
 also although amid among an and another answer any approximately are around as ask at be because been before
 behind being below beneath beside besides between beyond born both bring but by call called can certainly check
@@ -626,6 +907,8 @@ what when whenever where whereas wherever whether which while who whoever whom w
 without women would write yes yesterday yet you your
 """),
     "de": _words("""
+ja nein bitte gern gerne vielen danke rund knapp fast ihnen ihrem ihren ihrer deren dessen jene jener damals zuletzt
+herr herrn frau zunächst schließlich außerdem ebenso insgesamt meist meistens allein
 aber alle allerdings als am an andere auch auf aus bei beide bereits bis da dabei dadurch dafür daher damit
 danach dann das dem den der des deshalb die dies diese dieser dieses doch dort du durch ein eine einem einen
 einer eines einige er es etwa für gegen gemäß hat hatte heute hier hinter ich ihr ihre im in ins ist jede jeder
@@ -634,6 +917,9 @@ schon sehr sein seine seit sie sind so sogar sowie später trotz um und unter vi
 warum was wegen weil welche wenn wer wie wir wird wo wurde während zu zudem zuerst zum zur zwar zwischen über
 """),
     "fr": _words("""
+environ bien peu beaucoup rien chacun personne née né selon jadis autrefois bientôt demain hier celui celle ceux
+celles
+quel quelle quels quelles merci oui soit suite toujours jamais parfois souvent ici là vu chers chère cher
 a ainsi ajoutez alors appelez après au aucun aujourd aussi aux avait avant avec bonjour c car ce cependant
 certaines certains ces cet cette chaque chez cliquez comment d dans de depuis des deux donc dont du elle elles
 en enfin ensuite entre est et faites grâce hui il ils installez j je l la le les leur leurs lors lorsque ma mais
@@ -643,6 +929,9 @@ sur tous tout toute toutefois toutes trois très tu un une vers versez voici voi
 était
 """),
     "es": _words("""
+unos cerca alrededor nadie alguien todo nada quizá quizás tal vez claro buena buenas bueno primero segundo
+finalmente actualmente recientemente posteriormente sólo solo tan tanto cualquier ningún ninguna hubo hay eran será
+nacido nacida mediante cuyo ahora ciertamente
 a abra además al algunas algunos allí ante antes aquel aquí así aunque ayer añada bajo cada como con cuando
 cuatro cuál cuáles cuándo cómo de debido del desde después donde dos durante dónde e el ella ellas ellos en
 entonces entre era eran es esa esas ese esos esta estas este estos fue fueron gracias ha había han hasta hola
@@ -655,6 +944,16 @@ varios y ya yo él
 """Ordinary words that begin a sentence, or follow one that does, and so are no part of a name there."""
 
 VERBS_AFTER_NAMES = _words("""
+abandoned accepted accused achieved admitted adopted agreed approved arrested arrived attacked banned beats belongs
+bombed bore broke captured carried cheered claims clinched commissioned competed confirmed conquered
+crowned declared defended defines denied destroyed divorced dominated drew edited elected emigrated employed
+enrolled escaped established exports finished flew fled fought governs hosted hosts imported
+influenced inherited insisted invaded issued killed knew leads lobbied manufactured manages
+ migrated operates opposed originated ordered outlined passed performed pioneered planned pledged praised predicted
+promised proposed proved purchased ranked recalled recovered refused rejected replaced
+represented resigned revealed ruled runs scored seized sells serves settled sought speaks
+spoke studies supports sued surrendered teaches testified threw toured
+trained translated unveiled uses voted warned weighed weighs wins withdrew wore has
 acquired announced appeared argued asked attended beat became began believed borders bought built called came
 claimed closed composed created defeated designed developed died directed discovered earned employs found
 founded gave got graduated grew had has held introduced invented is joined launched led left lies lived lost
@@ -664,7 +963,224 @@ taught told took traveled travelled visited was went won worked writes wrote
 """)
 """English: after these, a lone capitalised word at the beginning is a name unless it looks like an ordinary noun."""
 
+VERBS_AFTER_NAMES_FR = _words("""
+abrite accueille acheta affirme annonce annonça appartient arriva avait battit bat compose composa compte
+conquit construisit créa devint devient dirigea domine découvrit déclara demeure enseigna envahit est exporte fabrique
+fait fit fonda fut gagna gouverna inventa investit joua lança mesure meurt mourut naquit obtint occupe peignit perdit
+possède produit produisit proposa publia publie quitta refusa remporta remporte reçut reste règne régna reprit rédigea
+se sera signa signe sortit succéda travailla trouva tua va vainquit vend vint vit vécut écrivit épousa étudia était
+""")
+"""French: after these, a lone capitalised word at the beginning is a name."""
+
+VERBS_AFTER_NAMES_ES = _words("""
+abrió acoge aprobó cuenta debutó dijo dirigió era es está estaba exporta fabrica fue gana gobernó ha hace había limita
+llegó mide murió nace nació ocupa pertenece perdió pintó posee produce publica queda recibe se ser será sigue sufrió
+tiene tenía usa vende viene vive vivió
+""")
+"""Spanish, likewise; the past tense in -ó and -aron says so by its ending."""
+
+KNOWN_NAMES = _words("""
+africa african africans america american americans argentina asia asian athens australia australian australians
+austria
+austrian bangladesh barcelona beijing belgian belgium berlin boston brazil brazilian brazilians britain british
+brussels
+cairo california canada canadian canadians chicago chile china chinese colombia colombian cuba danish denmark dublin
+dutch egypt egyptian england english ethiopia europe european europeans finland finnish florida france french german
+germans germany ghana greece greek greeks hungarian hungary iceland india indian indians indonesia iran iranian iraq
+ireland irish israel israeli istanbul italian italians italy japan japanese jerusalem kenya kenyan korea korean kyiv
+lisbon london madrid malaysia mexican mexico milan morocco moscow munich nepal netherlands nigeria nigerian norway
+norwegian pakistan paris peru peruvian philippines poland polish portugal portuguese prague roman romania rome russia
+russian russians scotland scottish singapore soviet spain spanish sweden swedish swiss switzerland sydney taiwan texas
+thai thailand tokyo toronto turkey turkish uganda ukraine ukrainian venezuela venice vienna vietnam vietnamese wales
+welsh wikipedia google microsoft nasa facebook youtube twitter
+alemania arabia argelia australie bélgica bolivia brasil bruselas caracas colombie cuba dinamarca ecuador egipto
+escocia
+españa etiopía europa filipinas finlandia francia galicia grecia guatemala honduras hungría inglaterra irán irlanda
+islandia italia japón kenia lima lisboa londres marruecos méxico moscú nicaragua nigeria noruega panamá paraguay perú
+polonia quito roma rumania rusia sevilla suecia suiza turquía ucrania uruguay valencia viena
+cuba haïti israël lyon marseille québec genève bruxelles
+""")
+"""Countries, their adjectives and large cities: names at the beginning of a sentence, too (not those that mean
+something else as well)."""
+
+NAMES_LIKE_PLURALS = _words("""
+adams athens brussels charles collins davies dickens edwards evans hawkins hughes jacobs james jenkins jones lagos
+naples
+netherlands rogers ross siemens stevens wales wells williams
+""")
+
+POSSESSIVE_NAMES = _words("""
+christie's claire's denny's domino's hardee's harrod's kellogg's king's kohl's levi's lloyd's lowe's macy's mcdonald's
+moody's papa_john's queen's regent's sainsbury's sotheby's st_andrew's trader_joe's wendy's women's
+""")
+"""Names that end in what elsewhere makes a possessive."""
+
+HEADED_BY_POSSESSIVE = _words("""
+bay beach bridge cathedral chapel church college court cross gate hall head hill hospital inn island lake lane palace
+park place point quay road school square street university wood
+""")
+"""What forms one name with a possessive before it: St. John's College."""
+
+INSTITUTIONS = _words("""
+administration agency association authority board bureau centre center commission committee corporation council
+department foundation fund institute laboratory ministry museum office organization organisation program programme
+service services society
+""")
+"""English: what "Food and Drug" before it belongs to."""
+
+PAIRS = frozenset(
+    {
+        *("trinidad and tobago", "bosnia and herzegovina", "antigua and barbuda", "saint kitts and nevis"),
+        *("são tomé and príncipe", "johnson and johnson", "procter and gamble", "tom and jerry", "romeo and juliet"),
+        *("newfoundland and labrador", "tyne and wear", "trinidad y tobago", "bosnia y herzegovina", "castilla y león"),
+    }
+)
+"""Names of two parts with an "and" between them."""
+
+GERMAN_NOUNS = _words("""
+abend abende abkommen absatz abschnitt alltag alter anfang angabe angaben angebot angst anteil antrag antwort
+antworten
+apfel äpfel arbeit arbeiten art arten artikel arzt ärzte ärztin aufgabe aufgaben auge augen ausbau ausland autor
+autorin
+baby backofen bahnhof bau bauer bauern baum bäume bedarf beginn bein beine beispiel beispiele bereich berg berge
+bericht
+berichte beruf betrieb bett bezug biene bienen bild bilder blatt blätter blume blumen blut boden brief briefe brot
+brötchen
+bruder buch bücher bund bürger butter chef chefin computer datei daten dauer dichter dichterin dose druck
+durchschnitt ehre
+ei eier eile eltern ende energie entwickler erde erfolg ergebnis ergebnisse essen fach fall fälle familie familien
+farbe
+farben fehler feld fenster ferien feuer fieber figur film filme firma fisch fische flasche flaschen fleisch fluss
+folge
+folgen form formen forscher forscherin frage fragen frau frauen freude freund freunde frieden frist frucht früchte
+frühling
+frühstück funktion fuß füße garten gast gäste gebäude gebiet gedanke gefahr gefahren gefühl gegensatz gehirn geld
+gemüse
+gericht geschäft geschichte geschmack gesetz gesicht gewicht gewürze glas gläser glück grad gras grund gründe
+gruppe gruppen
+gurke haar haare hafen hälfte hand hände haus häuser haut haushalt hefe heft held herbst herr herren herz hilfe
+himmel hitze
+höhe holz honig hotel hund hunde hunger idee ideen insel jahr jahre jahren jahrzehnt journalist journalistin junge
+jungen
+kaffee kälte  karte karten kartoffel kartoffeln käse katze katzen kekse kilo kilometer kind kinder kindern kino kirche
+klasse kleidung knoblauch koch komponist komponistin   konzern kopf körper kosten kraft kräfte kräuter kreis
+krieg krise küche kuchen kuh kühe kunden kunst künstler künstlerin kurs land länder landschaft leben lebensmittel
+leder
+lehrer lehrerin leute licht liebe lied lieder linie liter literatur löffel esslöffel teelöffel luft lust mädchen maler
+malerin mann männer markt maschine maß material meer mehl mehrheit menge mengen mensch menschen meter metall miete
+milch
+minute minuten mitarbeiter mitglied mitglieder mittag mitte mittel mitternacht mittwoch moment monat monate monaten
+mond
+morgen motor müll musik musiker musikerin mutter nacht nächte name namen nase natur nebel norden not nudeln nutzen
+nutzer ofen öl
+ohr ohren ordnung ort osten paar papier partei pause person personen pfanne pfeffer pferd pferde pflanze pflanzen
+physiker
+physikerin plan platz politik politiker politikerin polizei  preis preise prinzip prise probe problem probleme
+produkt produkte programm prozent prozess quelle rand rat raum räume recht rede regel regeln region reihe reis
+reise reisen
+rest richter richterin richtung rolle roman ruhe sache sachen saft sahne salat salz sand satz schale schatten scheibe
+scheiben schlaf schluss schmerz schmerzen schnee schokolade schriftsteller schriftstellerin schritt schritte schuhe
+schule
+schulen schüler schutz schwester see seite seiten sekunde sekunden sekt sicht sinn situation sohn sommer sonne
+sorge sorgen
+sorte spaß spiel spiele spieler spielerin sport sprache sprachen staat stadt städte stadion stein steine stelle
+stern sterne
+stoff strand straße straßen streit stress strom stück stücke student studenten studie studien stufe stunde stunden
+süden
+suppe system tag tage tagen tasse tassen tat technik tee teig teil teile teller temperatur termin text texte thema
+themen
+tier tiere tieren tipp tipps tisch tochter tod tomate tomaten ton topf tor tore traum träume trend tür typ übung
+umsatz
+umwelt unfall unternehmen unterschied ursache urlaub vater verein verfahren vergleich verkehr version vertrag vieh
+viertel
+vogel vögel volk vorsicht vorteil vorteile wagen wahl wahrheit wald wälder wand wärme wasser weg wege wein weise
+welt werk
+werke wert westen wetter wind winter wirkung wissen wissenschaftler wissenschaftlerin woche wochen wohl wort worte
+wörter
+wunsch wünsche würfel wurzel wut zahl zahlen zahn zähne zeichen zeit zeiten zeitung ziel ziele zimmer zitrone
+zucker zug
+züge zukunft zustand zweck zweifel zwiebel zwiebeln hause angestellte anwalt anwältin architekt architektin astronom
+astronomin biologe biologin chemiker chemikerin dirigent dirigentin drittel erfinder erfinderin filmemacher fotograf
+fotografin geiger geigerin historiker historikerin ingenieur ingenieurin mathematiker mathematikerin philosoph
+philosophin
+pianist pianistin regisseur regisseurin sänger sängerin schauspieler schauspielerin soziologe soziologin sprecher
+sprecherin
+trainer trainerin unternehmer unternehmerin bildhauer bildhauerin bäcker bauherr  gründer gründerin leiter leiterin
+nobelpreisträger nobelpreisträgerin sportler sportlerin stürmer torwart landwirt landwirtin psychologe psychologin
+gemeinde
+dorf bezirk provinz becher bund eimer kanne kugel schluck schüssel packung tafel tüte glas million millionen milliarde
+milliarden gemälde sinfonie oper drama stück zeile
+""")
+"""Ordinary German nouns, which are capitalised as names are."""
+
+GERMAN_NOUN_ENDINGS = (
+    *(
+        "ung",
+        "ungen",
+        "heit",
+        "heiten",
+        "keit",
+        "keiten",
+        "schaften",
+        "tion",
+        "tionen",
+        "tät",
+        "täten",
+        "ismus",
+        "nisse",
+    ),
+    *("nissen", "erin", "erinnen", "istin", "ologe", "ologin", "forscher", "steller", "spieler", "meister", "macher"),
+)
+
+GERMAN_OFFICES = ("kanzlerin", "präsidentin", "ministerin", "königin", "kaiserin", "bürgermeister", "bürgermeisterin")
+"""They belong to the name."""
+
+GERMAN_ADJECTIVES = _words("""
+alt arm bekannt best blau blind breit bunt dick dicht dumm dunkl dünn echt edl eigen einfach einzeln eng erst
+falsch faul
+fein fest fett feucht flach frei fremd frisch froh früh ganz gelb gerad gering gesund glatt gleich groß größer grün
+gut hart
+heiß hell hoh höher international jung jünger kalt kaputt klar klein kleiner klug knapp knusprig komplett krank
+kühl kurz
+kürzer lang länger langsam laut lecker leer leicht leis letzt lieb link locker mager mild modern müd nah nass
+nächst neu neuer
+nett offen rauh recht reif rein rot ruhig rund satt sauber sauer scharf schlank schlecht schnell schön schwach
+schwarz schwer
+sicher solch spät stark steil still stolz streng süß täglich teuer tief tiefer toll tot trock trocken trüb viel
+vielen voll
+wahr warm weich weiß weit weiter weniger wichtig wild wirklich zart zäh älter ältest beliebt bestimmt verschieden
+gemahlen
+gehackt gekocht gebraten geröstet getrocknet
+""")
+"""Stems; with an ending of theirs they open a sentence with a capital and are no name."""
+
+GERMAN_WATERS = _words("""
+Ammersee Bodensee Donau Elbe Harz Havel Ilm Inn Isar Lech Main Mosel Neckar Oder Rhein Ruhr Saale See Spree
+Starnberger
+Weser Wörthersee
+""")
+"""What towns are named by: Frankfurt am Main."""
+
+GERMAN_EPITHETS = _words("""
+große grosse kühne weise fromme erste zweite dritte vierte heilige starke schöne jüngere ältere kahle eiserne gute
+""")
+
 ORDINARY_NOUNS = _words("""
+acid advice air alcohol anger anxiety anybody bacteria beauty beef blood cash cheese chicken chocolate climate
+clothing
+cotton crime data death democracy depression diet dirt dust earth electricity employment entry everyday evil exercise
+fabric faith fame fashion fat fear fiber fish food fruit fuel fun furniture gas gasoline god grass hair hair health
+honey
+honor hope hunger ice inequality information insulin interest jazz joy junk justice knowledge labor labour land
+laughter leather
+legend legislation literature loneliness luck lumber marriage mass meat memory metal methane migration mud news noise
+nutrition one optimism paint pain parking pasta patience petrol philosophy plenty poetry pollution poverty pressure
+progress protein public radiation religion rice rubber rust safety sand sex shade shame skin smoke soap society
+software
+soil solitude soup space speed spring stress success summer sunlight sunshine support sweat technology television
+temperature theory timber tobacco toast tourism transport travel trust truth unemployment violence vision vitamin
+vodka
+warmth waste wealth wheat whoever wine winter wisdom wool worry yoga youth
 anyone anything art attendance biology bread breakfast butter carbon chemistry coffee construction dad demand
 dinner education energy everybody everyone everything evidence filming flour food glass gold growth half heat
 history hydrogen income inflation iron language law life light love lunch mathematics medicine milk mom money
