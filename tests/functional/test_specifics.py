@@ -415,3 +415,31 @@ def test_a_region_changes_nothing(code: str, bare: str) -> None:
 def test_what_is_no_language_code_is_refused() -> None:
     with pytest.raises(ConfigurationError, match="language must be a code like 'en'"):
         specifics("in Oslo", "English please")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("George H. W. Bush", "George Herbert Walker Bush", True),
+        ("George H. W. Bush", "George Bush", True),
+        ("George H. W. Bush", "George W. Bush", False),
+        ("John F. Kennedy", "John Fitzgerald Kennedy", True),
+        ("Martin Luther King, Jr.", "Martin Luther King Jr.", True),
+        ("Martin Luther King, Jr.", "Martin Luther King", True),
+    ],
+)
+def test_a_middle_name_may_be_left_out_or_shortened_and_is_no_other(one: str, other: str, same: bool) -> None:
+    (first,), (second,) = specifics(one), specifics(other)
+
+    assert first.supported_by(second) == second.supported_by(first) == same
+
+
+def test_particles_of_another_language_and_codes_of_many_parts() -> None:
+    assert [one.text for one in specifics("con Ursula von der Leyen", "es")] == ["Ursula von der Leyen"]
+    assert [one.text for one in specifics("avec Ludwig van Beethoven", "fr")] == ["Ludwig van Beethoven"]
+    assert [one.text for one in specifics("published in 1955 (ISBN 978-3-16-148410-0)")] == [
+        "1955",
+        "ISBN 978-3-16-148410-0",
+    ]
+    (amount,) = specifics("राजस्व ₹2.25 लाख करोड़ रहा", "hi")
+    assert "n:2250000000000:inr" in amount.states

@@ -134,7 +134,8 @@ def suffix(text: str, end: int, language: str, money: bool) -> Suffix:
             _units(language),
             money=money,
             unit_open=unit is None,
-            scale_open=power == 0 or text[end : end + 1] > "\u2e80",
+            # 万亿, लाख करोड़
+            scale_open=power == 0 or text[end : end + 1] > "\u2e80" or language == "hi",
         )
         if found is None:
             break

@@ -90,7 +90,7 @@ STANDARD_HEADS = frozenset(body.split("-")[0] for body in STANDARD_BODIES)
 
 STANDARD = re.compile(
     rf"(?<![\w-])(?:{_BODY})(?:[ \u00a0/-](?:{_BODY})){{0,3}}[ \u00a0-]?"
-    r"(?:[A-Z][ ]?)?\d{1,6}(?:[-.:/]\d{1,6}){0,3}[A-Za-z]{0,2}"
+    r"(?:[A-Z][ ]?)?\d{1,6}(?:[-.:/]\d{1,6}){0,5}[A-Za-z]{0,2}"
     r"(?:[-:]\d{1,4})?(?![\w-])"
 )
 
@@ -135,13 +135,13 @@ VERSION_NEXT = re.compile(r"[ ]\d{1,3}\.\d{1,3}(?:\.\d{1,3}){0,2}(?![\d/%])(?![ 
 DESIGNATION = re.compile(
     rf"{_NO_LETTER}(?<!-)(?:[A-Z]{{1,6}}[a-z]{{0,3}}-?\d{{1,6}}[A-Za-z]{{0,3}}|[A-Z]{{1,4}}(?:\d{{1,3}}[A-Z]{{1,3}}){{1,3}}\d?"
     rf"|[A-Z]{{2,10}}-[A-Z]{{0,4}}\d{{1,6}}[A-Za-z]{{0,2}}"
-    rf"|[A-Z]{{2,8}}[ \u00a0](?:[A-Z]{{2,6}}[ \u00a0])?\d{{1,6}}(?:[-.:/]\d{{1,6}}){{0,3}}"
+    rf"|[A-Z]{{2,8}}[ \u00a0](?:[A-Z]{{2,6}}[ \u00a0])?\d{{1,6}}(?:[-.:/]\d{{1,6}}){{0,5}}"
     rf"|[{_LATIN}]{{3,20}}-\d{{2,5}}[A-Za-z]?){_NO_LETTER_NEXT}(?![.,:]\d)"
 )
 
 STANDARD_BY_FORM = re.compile(
     rf"{_NO_LETTER}(?<![/-])[A-Z]{{2,8}}(?:/[A-Z]{{1,8}}){{1,2}}[ \u00a0-]?(?:[A-Z]{{1,4}}[ \u00a0-]?)?\d{{1,6}}"
-    rf"(?:[-.:/]\d{{1,6}}){{0,3}}{_NO_LETTER_NEXT}(?![.,:]\d)"
+    rf"(?:[-.:/]\d{{1,6}}){{0,5}}{_NO_LETTER_NEXT}(?![.,:]\d)"
     rf"|{_NO_LETTER}(?<![/-])[A-Z]{{3,8}}[ \u00a0][A-Z][ \u00a0]\d{{2,6}}{_NO_LETTER_NEXT}(?![.,:]\d)"
 )
 """Whatever body it is from: ISO/IEC 27001, GB/T 5750-2006, JIS B 0001."""
@@ -588,4 +588,5 @@ def runs(language: str) -> re.Pattern[str]:
         rf"(?<![\w{_QUOTE}]){elided}(?:(?P<lead>{lead})[ ](?=[{UPPER}]))?{word}"
         rf"(?:(?<!['’]s)(?:{_GAP}|[ ]&[ ])(?:(?:{joined})(?:{_GAP}|(?<=\b[dl])[{_QUOTE}]|(?<=\bal)-))?{word}){{0,12}}"
         rf"(?:[ \u00a0](?:[IVX]{{1,5}}|the[ ](?:Great|Second|First|Third|Elder|Younger))(?!\w))?{ordinal}"
+        rf"(?:,[ ](?:Jr|Sr)(?:\.|\b))?"
     )

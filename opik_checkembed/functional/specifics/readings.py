@@ -165,9 +165,12 @@ def named(text: str, *, short: bool) -> Reading:
             needs |= {f"name:{tail}" for tail in tails}
             states |= {f"tail:{tail}" for tail in tails}
         if len(parts) > 2 and not numbered and not _SMALL & set(parts):
-            outer = f"name:{parts[0]} {parts[-1]}"
-            needs.add(outer)
-            states.add(outer)
+            # Without its middle names it is the same; with others it is somebody else's.
+            outer, inner = f"{parts[0]} {parts[-1]}", "".join(part[0] for part in parts[1:-1])
+            needs |= {f"name:{outer}", f"middle:{outer} {inner}"}
+            states |= {f"outer:{outer}", f"middle:{outer} {inner}"}
+        elif len(parts) == 2:
+            needs.add(f"outer:{words}")
         initials = "".join(part if _ROMAN_NUMERAL.fullmatch(part) else part[0] for part in parts if part not in _SMALL)
         if len(initials) > 1:
             needs.add(f"caps:{initials}")

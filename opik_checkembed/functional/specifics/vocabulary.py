@@ -843,6 +843,8 @@ pixel: 像素 画素 ピクセル
 °c: 摄氏度 攝氏度
 """)
 
+_FOREIGN = " van van_der van_den van_de von von_der von_den ten ter"
+
 PARTICLES: Mapping[str, frozenset[str]] = {
     "en": frozenset(
         _table("""
@@ -851,8 +853,8 @@ in: bin ibn bint al el la le ten ter ibn_al von_und_zu
 """)
     ),
     "de": frozenset(_table("in: von von_der von_den vom zu zur van van_der van_den de der di da bin ibn an_der am im")),
-    "fr": frozenset(_table("in: de de_la du des de_l d le la les van van_der von bin ibn el al lès")),
-    "es": frozenset(_table("in: de de_la de_las de_los del la las los el van von bin ibn al da di")),
+    "fr": frozenset(_table("in: de de_la du des de_l d le la les bin ibn el al lès" + _FOREIGN)),
+    "es": frozenset(_table("in: de de_la de_las de_los del la las los el bin ibn al da di" + _FOREIGN)),
 }
 """Small words that join capitalised ones to one name."""
 
