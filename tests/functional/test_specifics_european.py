@@ -281,3 +281,12 @@ def test_repetition_confuses_nothing(piece: str, language: str) -> None:
 
 def test_a_date_ends_one_stretch_only() -> None:
     assert of_kind("date", "Monday to Tuesday to Wednesday", "en") == ["Monday to Tuesday", "Wednesday"]
+
+
+def test_dollars_of_other_countries_are_no_american_ones() -> None:
+    (us,), (ca,), (au,), (plain,) = (specifics(f"{sign}25") for sign in ("US$", "C$", "A$", "$"))
+
+    assert us.supported_by(plain)
+    assert not ca.supported_by(us)
+    assert not au.supported_by(us)
+    assert ca.supported_by(specifics("CAD 25")[0])

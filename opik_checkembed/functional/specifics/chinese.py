@@ -225,8 +225,13 @@ def _span_reading(first: _Point, last: _Point) -> Reading:
         assert a.year is not None  # a date without months and days is a year
         assert b.year is not None
         return years_reading(a.year, b.year)
-    key = f"span:{first}..{last}"
+    key = f"span:{_spelt(first)}..{_spelt(last)}"
     return Reading(frozenset({key}), _date_reading(first).states | _date_reading(last).states | {key})
+
+
+def _spelt(point: _Point) -> str:
+    date = "-".join("" if part is None else str(part) for part in point.date)
+    return f"bc{date}" if point.before_christ else date
 
 
 def _day(scan: Scan, match: re.Match[str]) -> None:

@@ -31,7 +31,6 @@ from opik_checkembed.functional.specifics.vocabulary import (
 )
 
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
-_CURRENCY_SIGNS = {"a$": "usd", "c$": "usd", "ca$": "usd"}
 
 
 def figures(scan: Scan) -> None:
@@ -313,6 +312,5 @@ def _in_no_word(text: str, start: int, end: int) -> bool:
 
 def _unit_of_money(written: str, language: str) -> str:
     name = written.strip(SPACES).casefold()
-    name = _CURRENCY_SIGNS.get(name, name)
     # ¥ is one currency in Chinese and another in Japanese.
     return OWN_UNITS.get(language, {}).get(name) or CURRENCIES[name]

@@ -527,8 +527,8 @@ cent: cent cents ¢ centime centimes céntimo céntimos centavo centavos pence p
 eur: € eur euro euros 欧元 ユーロ يورو यूरो
 gbp: £ gbp pounds_sterling pound_sterling livres_sterling libras_esterlinas britische_pfund british_pounds 英镑 英ポンド
 gbp: جنيه_إسترليني جنيهًا_إسترلينيًا पाउंड पौंड
-aud: aud au$ australian_dollars
-cad: cad ca$ canadian_dollars dollars_canadiens
+aud: aud a$ au$ australian_dollars
+cad: cad c$ ca$ canadian_dollars dollars_canadiens
 nzd: nzd nz$
 hkd: hkd hk$ 港元 港币
 sgd: sgd s$
