@@ -443,3 +443,26 @@ def test_particles_of_another_language_and_codes_of_many_parts() -> None:
     ]
     (amount,) = specifics("राजस्व ₹2.25 लाख करोड़ रहा", "hi")
     assert "n:2250000000000:inr" in amount.states
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("About one in five adults smoke.", ["one in five"]),
+        ("It hits 1 in 10,000 births, three out of four of them boys.", ["1 in 10,000", "three out of four"]),
+        ("He scored three in ten minutes.", ["three", "ten minutes"]),
+        ("She was one in a million.", ["one in a million"]),
+        ("It opened 2 in 1999 and 3 in 12 towns.", ["2", "1999", "3", "12"]),
+        ("Seven in three teams.", ["Seven", "three"]),
+        ("The walk takes two-and-a-half hours.", ["two-and-a-half hours"]),
+    ],
+)
+def test_proportions_and_halves_with_hyphens(text: str, expected: list[str]) -> None:
+    assert [one.text for one in specifics(text)] == expected
+
+
+def test_a_proportion_is_its_fraction() -> None:
+    (one_in_five,) = specifics("one in five")
+
+    assert one_in_five.supported_by(specifics("1/5 of them")[0])
+    assert not one_in_five.supported_by(specifics("five of them")[0])

@@ -36,6 +36,7 @@ def specifics(text: str, language: str = "en", *, names: Sequence[tuple[int, int
     if latin and scan.figures():
         codes.standards(scan)
     chinese.fractions(scan)
+    numbers.proportions(scan)
     dates.dates(scan)
     if scan.figures():
         if latin:

@@ -33,6 +33,12 @@ from opik_checkembed.functional.specifics.vocabulary import (
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 
 
+def proportions(scan: Scan) -> None:
+    """One in five, 3 out of 4."""
+    if scan.language == "en" and (" in " in scan.left or " out of " in scan.left):
+        scan.each(patterns.OUT_OF, _proportion)
+
+
 def figures(scan: Scan) -> None:
     """Numbers written in figures."""
     chinese.scores(scan)
@@ -57,6 +63,22 @@ def numerals(scan: Scan) -> None:
         scan.each(arabic.NUMBER_WORDS, _words)
     elif (pattern := number_words(scan.language)) is not None:
         scan.at(scan.places(patterns.number_heads(scan.language)), pattern, _words)
+
+
+def _proportion(scan: Scan, match: re.Match[str]) -> None:
+    above = patterns.ABOVE.search(scan.left, max(0, match.start() - 6), match.start())
+    if above is None:
+        return
+    part, whole = (
+        int(word.replace(",", "")) if word[0].isdigit() else words_value([word.casefold()], "en")
+        for word in (above[0], match["below"])
+    )
+    behind = suffix(scan.left, match.end(), "en", money=False)
+    # "3 in 10 minutes" is none, nor "12 in 2021".
+    lasting = behind.unit is not None or behind.power or (above[0].isdigit() and part != 1 and match["far"] == "in")
+    if part is None or whole is None or not 0 < part < whole or lasting or 1000 < whole < 2100:
+        return
+    scan.take(above.start(), match.end(), "number", quantity(str(number_value(f"{part / whole:.9f}", "en")), None))
 
 
 def _score(scan: Scan, match: re.Match[str]) -> None:

@@ -122,8 +122,10 @@ def number_words(language: str) -> re.Pattern[str] | None:
     )
 
 
-_AFTER_HYPHEN = r"(?:[a-z]{2,12}est|most|year|month|week|day|hour|minute|second|mile|metre|meter|foot)(?![\w-])"
-"""The third-largest, a five-year plan."""
+_AFTER_HYPHEN = (
+    r"(?:[a-z]{2,12}est|most|year|month|week|day|hour|minute|second|mile|metre|meter|foot|and-a-half)(?![\w-])"
+)
+"""The third-largest, a five-year plan, two-and-a-half hours."""
 
 
 @lru_cache(maxsize=16)

@@ -452,10 +452,17 @@ OFFICE_OF = re.compile(
 )
 
 AND_A_HALF = {
-    "en": re.compile(r"[ ]and[ ]a[ ]half(?![\w-])"),
+    "en": re.compile(r"(?:[ ]and[ ]a[ ]|-and-a-)half(?![\w-])"),
     "fr": re.compile(r"[ ]et[ ]demie?(?!\w)"),
     "es": re.compile(r"[ ]y[ ]medi[oa](?!\w)"),
 }
+
+OUT_OF = re.compile(
+    r"[ ](?P<far>in|out[ ]of)[ ](?:every[ ]|a[ ](?=[htm]))?(?P<below>[a-z]{3,8}|\d{1,3}(?:,\d{3}){0,2})(?![\w-]|[.,]\d)"
+)
+"""In an English proportion what stands between its numbers, and the second: one in five, 3 out of 4."""
+
+ABOVE = re.compile(r"(?<![\w.,-])(?:[a-z]{3,5}|\d{1,2})\Z", re.IGNORECASE)
 
 FRACTION_HEADS = {language: heads(words) for language, words in BELOW_TEN.items()}
 
