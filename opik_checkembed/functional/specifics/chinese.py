@@ -33,6 +33,7 @@ from opik_checkembed.functional.specifics.vocabulary import (
 _DIGIT = "〇零一二三四五六七八九"
 _SMALL = rf"(?:\d{{1,2}}|[{_DIGIT}十]{{1,3}})"
 _JOINT = r"(?:から|至|到|[-–—―－~～〜])"
+_JOINED = re.compile(_JOINT)
 _BEFORE_CHRIST = "(?:公元|西元|紀元|纪元|西暦|西历)前"
 _YEAR = (
     rf"(?:(?P<bc>{_BEFORE_CHRIST})|(?P<ad>公元|西元|西暦|西历|西曆)|(?P<era>{'|'.join(ERAS)}))?"
@@ -209,7 +210,7 @@ def _date(scan: Scan, match: re.Match[str]) -> None:
         if until.possible:
             scan.take(match.start(), end, "date", days_reading(date, until))
         return
-    joint = re.compile(_JOINT).match(scan.left, end)
+    joint = _JOINED.match(scan.left, end)
     other = None if joint is None else DATE.match(scan.left, joint.end())
     until_point = None if other is None else _point(other, scan.left)
     if other is not None and until_point is not None and other["e"] is None and other["e2"] is None:

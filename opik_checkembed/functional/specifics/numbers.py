@@ -95,7 +95,7 @@ def _scientific(scan: Scan, match: re.Match[str]) -> None:
 
 
 def _number(scan: Scan, match: re.Match[str]) -> None:
-    start, end, written = match.start(), match.end(), match["a"]
+    start, written = match.start(), match["a"]
     before = patterns.BEFORE_FIGURE.search(scan.left, max(scan.taken_up_to(), start - 8), start)
     assert before is not None  # it matches nothing at all, too
     start, money = before.start(), before["money"]
@@ -103,48 +103,63 @@ def _number(scan: Scan, match: re.Match[str]) -> None:
     if "." in written and patterns.VERSION_WORD.search(scan.left, max(0, start - 9), start) is not None:
         scan.take(start, match.end("a"), "identifier", same(f"i:{written}"))
         return
-    if value is None or (not _in_no_word(scan.left, match.start("a"), match.end("a")) and match["ord"] is None):
-        behind = None if value is None else suffix(scan.left, match.end("a"), scan.language, money is not None)
-        if behind is None or behind.end == match.end("a"):
-            return
-    assert value is not None
+    if value is None or not _stands_alone(scan, match, money is not None):
+        return
     if before["sign"] not in {"", "+", "±"} or before["sign2"]:
         value = f"-{value}"
-    unit = None if money is None else _unit_of_money(money, scan.language)
-    if match["ord"] or (scan.language == "de" and _is_ordinal(scan, match)):
-        end = end if match["ord"] else match.end("a") + 1
-        scan.take(start, end, "number", quantity(value, None))
-        return
-    if match["over"]:
-        over = int(match["over"])
-        part = written.isdigit() and 0 < int(written) < over <= 16
-        ratio = number_value(f"{int(written) / over:.9f}", "en") if part else f"{value}/{over}"
-        scan.take(start, end, "number", quantity(str(ratio), None))
-        return
-    last = match["b"]
-    behind = suffix(scan.left, end, scan.language, money is not None)
-    if last is not None:
-        upper = number_value(last, scan.language)
-        worded = match["dash"].strip(SPACES + "–—‒-")
-        falls = worded.strip() in {"to", "bis", "a", "à"} and upper is not None and Decimal(upper) < Decimal(value)
-        if (
-            upper is None
-            or falls
-            or (worded == "a" and scan.language != "es")
-            or (worded == "à" and scan.language != "fr")
-        ):
-            last, end = None, match.end("a")
-            behind = suffix(scan.left, end, scan.language, money is not None)
+    if match["ord"]:
+        scan.take(start, match.end(), "number", quantity(value, None))
+    elif scan.language == "de" and _is_ordinal(scan, match):
+        scan.take(start, match.end("a") + 1, "number", quantity(value, None))
+    elif match["over"]:
+        scan.take(start, match.end(), "number", quantity(_ratio(written, value, int(match["over"])), None))
+    else:
+        unit = None if money is None else _unit_of_money(money, scan.language)
+        upper = None if match["b"] is None else _upper_end(scan.language, match, value)
+        if upper is not None:
+            _range(scan, start, match.end(), value, upper, unit)
         else:
-            if Decimal(upper) <= Decimal(value):
-                behind = Suffix(end, 0, None)  # 3-2 is a score, so what follows is no unit of it
-            value, upper = scaled(value, behind.power), scaled(upper, behind.power)
-            scan.take(start, behind.end, "number", quantity(f"{value}..{upper}", unit or behind.unit))
-            return
+            _amount(scan, match, start, value, money, unit)
+
+
+def _stands_alone(scan: Scan, match: re.Match[str], has_money: bool) -> bool:
+    """Whether a figure is no part of a word, or a word that is its unit or ending."""
+    if match["ord"] is not None or _in_no_word(scan.left, match.start("a"), match.end("a")):
+        return True
+    return suffix(scan.left, match.end("a"), scan.language, has_money).end != match.end("a")
+
+
+def _ratio(written: str, value: str, over: int) -> str:
+    """3/4 as .75, since it may be spelt so; 9/11 may be anything."""
+    if written.isdigit() and 0 < int(written) < over <= 16:
+        return str(number_value(f"{int(written) / over:.9f}", "en"))
+    return f"{value}/{over}"
+
+
+def _upper_end(language: str, match: re.Match[str], value: str) -> str | None:
+    """The value of a range's second figure; None where the two are no range."""
+    upper, joint = number_value(match["b"], language), match["dash"].strip(SPACES + "–—‒-").strip()
+    # "From 20 to 12" is two numbers; "a" and "à" join figures in one language each.
+    falls = joint in {"to", "bis", "a", "à"} and upper is not None and Decimal(upper) < Decimal(value)
+    foreign = (joint == "a" and language != "es") or (joint == "à" and language != "fr")
+    return None if falls or foreign else upper
+
+
+def _range(scan: Scan, start: int, end: int, value: str, upper: str, unit: str | None) -> None:
+    behind = suffix(scan.left, end, scan.language, unit is not None)
+    if Decimal(upper) <= Decimal(value):
+        behind = Suffix(end, 0, None)  # 3-2 is a score, so what follows is no unit of it
+    value, upper = scaled(value, behind.power), scaled(upper, behind.power)
+    scan.take(start, behind.end, "number", quantity(f"{value}..{upper}", unit or behind.unit))
+
+
+def _amount(scan: Scan, match: re.Match[str], start: int, value: str, money: str | None, unit: str | None) -> None:
+    """One figure with what stands behind it: multipliers, a half, a unit, the other end of a range."""
+    end, written = match.end("a"), match["a"]
+    behind = suffix(scan.left, end, scan.language, money is not None)
     if match["dash"] is None and behind.end == end and (half := _half(scan, end)) is not None:
         value, behind = added(value, "0.5"), suffix(scan.left, half, scan.language, money is not None)
-    value = scaled(value, behind.power)
-    end = behind.end
+    value, end = scaled(value, behind.power), behind.end
     if (more := chinese.range_behind(scan.left, end, behind, scan.language)) is not None:
         upper, behind = more
         scan.take(start, behind.end, "number", quantity(f"{value}..{upper}", unit or behind.unit))
@@ -154,7 +169,6 @@ def _number(scan: Scan, match: re.Match[str]) -> None:
         behind = suffix(scan.left, next_figure.end(), scan.language, money is not None)
         value = added(value, scaled(next_figure[0].replace(",", "").strip(), behind.power))
         end = behind.end
-    unit = unit or behind.unit
     if money == "人民币" and scan.left[end : end + 1] == "元":
         end += 1
     if scan.language in {"zh", "ja"} and scan.left[start - 1 : start] == "第" and start:
@@ -162,22 +176,19 @@ def _number(scan: Scan, match: re.Match[str]) -> None:
         return
     if (halved := chinese.half_behind(scan.left, end, behind.unit)) > end:
         value, end = added(value, "0.5"), halved
-    if (
-        money is None
-        and behind.unit is None
-        and behind.power == 0
-        and len(written) == 4
-        and written.isdigit()
-        and "1000" <= str(int(written)) <= "2099"
-        and value[0] != "-"
-        and not chinese.counts(scan.left, end)
-        and (scan.language not in {"ar", "hi"} or _is_a_year(scan.left, start, end))
-    ):
+    if money is None and behind.unit is None and behind.power == 0 and _is_a_year(scan, written, value, start, end):
         scan.take(start, end, "date", date_reading(Date(int(written))))
-        return
-    if written.isdigit() and _numbers_an_item(scan, start, match.end("a")):
-        return
-    scan.take(start, end, "number", quantity(value, unit))
+    elif not (written.isdigit() and _numbers_an_item(scan, start, match.end("a"))):
+        scan.take(start, end, "number", quantity(value, unit or behind.unit))
+
+
+def _is_a_year(scan: Scan, written: str, value: str, start: int, end: int) -> bool:
+    """Whether a figure without a unit is a year."""
+    if len(written) != 4 or not written.isdigit() or not 1000 <= int(written) <= 2099 or value[0] == "-":
+        return False
+    if scan.language in {"ar", "hi"} and not _is_a_year_by_its_neighbours(scan.left, start, end):
+        return False
+    return not chinese.counts(scan.left, end)
 
 
 def _is_ordinal(scan: Scan, match: re.Match[str]) -> bool:
@@ -189,7 +200,7 @@ def _is_ordinal(scan: Scan, match: re.Match[str]) -> bool:
     return scan.left[end + 2 : end + 3].islower() or (bool(before) and before[-1] in BEFORE_ORDINALS)
 
 
-def _is_a_year(text: str, start: int, end: int) -> bool:
+def _is_a_year_by_its_neighbours(text: str, start: int, end: int) -> bool:
     """Arabic and Hindi: whether four digits are a year; with a noun behind them they may count something."""
     before = text[max(0, start - 10) : start].split()
     after = text[end : end + 1]
