@@ -1,7 +1,8 @@
 """Hand-made sentences with the specifics that a careful reader finds, written by others than the rules' authors.
 
 Of the first two sets, halves of one, the open one was in sight while the rules were written; the other is held back:
-nobody who wrote rules has read it. The second set was written later by another author and the rules were revised on it;
+nobody who wrote rules has read it, but for part of its first sentence, which was seen by accident by somebody who
+wrote those of other languages. The second set was written later by another author and the rules were revised on it;
 the third, by one more, was read only afterwards. Run with `-s` to see the figures.
 """
 
