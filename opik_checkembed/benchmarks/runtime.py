@@ -203,7 +203,8 @@ def _cell(contender: Contender, work: Workload, rounds: int, over: str) -> Cell:
         ]
     theirs = readings[0].scores if readings else None
     note = over or (readings[0].note if readings else "")
-    if not note and theirs is not None and not scores:
+    none = theirs is not None and len(scores) == len(theirs) == 0
+    if none and not note:
         note = "no sentence of this text got a score, so none are compared"
     return Cell(
         method=contender.name,
@@ -215,7 +216,7 @@ def _cell(contender: Contender, work: Workload, rounds: int, over: str) -> Cell:
         reference_s=_median(seconds.get("reference")),
         speedup=_ratio(seconds.get("reference"), seconds["ours"]),
         overhead=_ratio(seconds["ours"], seconds.get("floor")),
-        difference=_difference(scores, theirs) if scores and theirs is not None else None,
+        difference=None if theirs is None or none else _difference(scores, theirs),
         ours_load_s=contender.ours_load_s,
         reference_load_s=_median([reading.load_s for reading in readings]),
         note=note,

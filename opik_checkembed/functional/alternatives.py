@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from opik_checkembed.functional.shared_words import flat
 from opik_checkembed.functional.specifics import Specific
 from opik_checkembed.functional.text_facts import MOST_ALIKE, Sort, TextFacts, sort_of
 
@@ -116,7 +117,7 @@ class _Alternatives:
         for first in range(0, len(rivals), step):
             batch = rivals[first : first + step]
             rows = np.repeat(np.arange(len(batch)), [len(one.samples) for one in batch])
-            counts = lacking[first + rows, _flat(one.samples for one in batch)]
+            counts = lacking[first + rows, flat(one.samples for one in batch)]
             best = self._best(first, batch)[counts].tolist()
             bounds = accumulate(np.bincount(rows[counts], minlength=len(batch)).tolist(), initial=0)
             for start, end in pairwise(bounds):
@@ -124,7 +125,7 @@ class _Alternatives:
 
     def _best(self, first: int, batch: Sequence[_Rivals]) -> NDArray[np.intp]:
         """Of each sample's rivals the one that shares most of the words around it with ours, the first of equals."""
-        places, sizes = _flat(one.places for one in batch), _flat(one.sizes for one in batch)
+        places, sizes = flat(one.places for one in batch), flat(one.sizes for one in batch)
         ours = np.repeat(np.arange(first, first + len(batch)), [len(one.places) for one in batch])
         starts = sizes.cumsum() - sizes
         later = np.arange(len(places)) - np.repeat(starts, sizes)
@@ -159,10 +160,6 @@ def _shared(ours: NDArray[np.intp], theirs: NDArray[np.intp]) -> NDArray[np.intp
         for mine, other in product(ours[side], theirs[side]):
             same += weight * ((mine == other) & (mine > 0))
     return same
-
-
-def _flat(lists: Iterable[Iterable[int]]) -> NDArray[np.intp]:
-    return np.fromiter(chain.from_iterable(lists), dtype=np.intp)
 
 
 def _most_frequent(told: Sequence[Specific]) -> tuple[tuple[str, int], ...]:

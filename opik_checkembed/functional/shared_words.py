@@ -73,14 +73,14 @@ class _SharedWords:
         numbers: dict[str, int] = defaultdict(count().__next__)
         self._ours = [[numbers[word] for word in words] for words in ours]
         held = [[numbers[word] for word in words] for words in theirs]
-        words, sentences = _flat(held), np.repeat(np.arange(len(held)), list(map(len, held)))
+        words, sentences = flat(held), np.repeat(np.arange(len(held)), list(map(len, held)))
         # The sentences that hold the first word, then those that hold the second, and so on.
         self._places = sentences[words.argsort(kind="stable")]
         self._times = np.bincount(words, minlength=len(numbers))
         self._starts = self._times.cumsum() - self._times
         total = len(ours) + len(theirs)
         weights = np.array([0.0, *(math.log((1 + total) / times) ** 2 for times in range(1, total + 1))])
-        self._weights = weights[self._times + np.bincount(_flat(self._ours), minlength=len(numbers))]
+        self._weights = weights[self._times + np.bincount(flat(self._ours), minlength=len(numbers))]
         lengths = [math.sqrt(math.fsum(self._weights[words])) or 1.0 for words in held]
         self._lengths = np.array(lengths, dtype=np.float64)
 
@@ -88,7 +88,7 @@ class _SharedWords:
         """Cosines of some of our sentences but for their own lengths, which change no order; shape (ours, theirs)."""
         size = len(self._lengths)
         ours = self._ours[rows]
-        words = _flat(ours)
+        words = flat(ours)
         firsts = np.repeat(np.arange(len(ours)) * size, list(map(len, ours)))
         telling = self._times[words] <= _COMMON
         words, firsts = words[telling], firsts[telling]
@@ -100,5 +100,6 @@ class _SharedWords:
         return sums.reshape(len(ours), size) / self._lengths
 
 
-def _flat(lists: Iterable[Iterable[int]]) -> NDArray[np.intp]:
+def flat(lists: Iterable[Iterable[int]]) -> NDArray[np.intp]:
+    """The numbers of all lists, one list after the other."""
     return np.fromiter(chain.from_iterable(lists), dtype=np.intp)

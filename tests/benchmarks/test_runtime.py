@@ -116,6 +116,11 @@ def test_texts_that_nothing_is_asked_about_are_timed_and_that_is_said(small: Wor
     assert cell.speedup is not None
 
 
+def test_scores_that_one_side_alone_has_are_no_agreement(small: Workload) -> None:
+    with pytest.raises(ValueError, match="is longer"):
+        runtime([Counted([], [0.5])], [small], rounds=1)
+
+
 def test_a_method_without_a_reference_has_no_speedup(small: Workload) -> None:
     (cell,) = runtime([Counted([0.5], None)], [small], rounds=1)
 

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 from opik_checkembed.functional.specifics.figures import number_value
-from opik_checkembed.functional.specifics.hindi import is_afternoon
 from opik_checkembed.functional.specifics.numerals import words_for_numbers
-from opik_checkembed.functional.specifics.readings import Date, Reading, date_reading, quantity, same, time_reading
+from opik_checkembed.functional.specifics.pattern_parts import ARABIC_SIGNS, any_of
+from opik_checkembed.functional.specifics.readings import (
+    Date,
+    Reading,
+    date_reading,
+    is_afternoon,
+    quantity,
+    same,
+    time_reading,
+)
 from opik_checkembed.functional.specifics.scan import Scan
 from opik_checkembed.functional.specifics.vocabulary import (
     ARABIC_DAY_PARTS,
@@ -18,41 +25,36 @@ from opik_checkembed.functional.specifics.vocabulary import (
     HIJRI_MONTHS,
 )
 
-
-def _any(words: Iterable[str]) -> str:
-    return "|".join(sorted(map(re.escape, words), key=lambda word: (-len(word), word)))
-
-
 # Small words are written in one with the next.
 _BEGIN = r"(?:(?<!\w)|(?<=\bو)|(?<=\b[بلفك])(?=\w{4}))"
-_END = r"(?![\w\u064b-\u0652])"
+_END = rf"(?![\w{ARABIC_SIGNS}])"
 _TENTH = r"(?:عشرة|عشر)"
-_ORDINAL = rf"(?:{_any(ARABIC_ORDINALS)})(?:[ ]{_TENTH}|[ ]و(?:العشرين|العشرون|الثلاثين|الثلاثون))?"
+_ORDINAL = rf"(?:{any_of(ARABIC_ORDINALS)})(?:[ ]{_TENTH}|[ ]و(?:العشرين|العشرون|الثلاثين|الثلاثون))?"
 _BEFORE_CHRIST = r"(?:قبل[ ]الميلاد|ق\.[ ]?م\.?|ق[ ]م)"
 _HIJRI = r"(?:هـ|ه|هجرية|هجريًا|هجري|الهجري|للهجرة)"
 _AFTER_CHRIST = r"(?:ميلادية|ميلاديًا|ميلادي|الميلادي|بعد[ ]الميلاد|للميلاد|م)"
 _CENTURY = rf"القرن[ ](?:(?:ال)?ـ?[ ]?(?P<n>\d{{1,2}})|(?P<w>{_ORDINAL}))"
 
 CENTURY = re.compile(rf"{_CENTURY}(?:[ ](?:(?P<bc>{_BEFORE_CHRIST})|(?P<hijri>{_HIJRI})|{_AFTER_CHRIST}))?{_END}")
-DECADE = re.compile(rf"(?:{_any(ARABIC_DECADES)})(?:[ ](?:(?P<last>القرن[ ]الماضي)|{_CENTURY}))?{_END}")
+DECADE = re.compile(rf"(?:{any_of(ARABIC_DECADES)})(?:[ ](?:(?P<last>القرن[ ]الماضي)|{_CENTURY}))?{_END}")
 ERA = re.compile(
     rf"(?<![\d.,٫٬/])(?P<y>\d{{1,4}})[ ]?(?:(?P<bc>{_BEFORE_CHRIST})|(?P<hijri>{_HIJRI})|(?P<ad>{_AFTER_CHRIST})){_END}"
 )
 HIJRI_DATE = re.compile(
-    rf"(?:(?P<d>\d{{1,2}})[ ](?:من[ ])?)?(?:شهر[ ])?(?P<m>{_any(HIJRI_MONTHS)})"
+    rf"(?:(?P<d>\d{{1,2}})[ ](?:من[ ])?)?(?:شهر[ ])?(?P<m>{any_of(HIJRI_MONTHS)})"
     rf"(?:[ ،,]{{1,2}}(?:من[ ])?(?:عام[ ]|سنة[ ])?(?P<y>\d{{3,4}})(?:[ ]?{_HIJRI})?)?{_END}"
 )
 TIME = re.compile(
-    rf"(?<![\d.,:/-])(?P<h>\d{{1,2}})(?::(?P<n>\d{{2}}))?(?:[ ](?P<x>{_any(ARABIC_DAY_PARTS)}))?{_END}(?![:.,٫]\d)"
+    rf"(?<![\d.,:/-])(?P<h>\d{{1,2}})(?::(?P<n>\d{{2}}))?(?:[ ](?P<x>{any_of(ARABIC_DAY_PARTS)}))?{_END}(?![:.,٫]\d)"
 )
 WORDED_TIME = re.compile(
     rf"{_BEGIN}(?P<named>الساعة[ ])?(?P<w>{_ORDINAL})(?:[ ](?P<more>والنصف|والربع|والثلث|إلا[ ]ربعًا|إلا[ ]الربع))?"
-    rf"(?:[ ](?P<x>{_any(ARABIC_DAY_PARTS)}))?{_END}"
+    rf"(?:[ ](?P<x>{any_of(ARABIC_DAY_PARTS)}))?{_END}"
 )
-_WORD = _any(words_for_numbers("ar"))
+_WORD = any_of(words_for_numbers("ar"))
 NUMBER_WORDS = re.compile(rf"{_BEGIN}(?:{_WORD})(?:[ ]و?(?:{_WORD})){{0,12}}{_END}(?!-)")
 ORDINAL = re.compile(rf"{_BEGIN}{_ORDINAL}{_END}")
-FRACTION = re.compile(rf"{_BEGIN}(?:{_any(ARABIC_FRACTIONS)}){_END}")
+FRACTION = re.compile(rf"{_BEGIN}(?:{any_of(ARABIC_FRACTIONS)}){_END}")
 _MINUTES = {"والنصف": 30, "والربع": 15, "والثلث": 20}
 
 

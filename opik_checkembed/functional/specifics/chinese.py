@@ -10,11 +10,13 @@ from typing import NamedTuple
 
 from opik_checkembed.functional.specifics.figures import Suffix, added, number_value, scaled, suffix
 from opik_checkembed.functional.specifics.numerals import CHINESE_NUMERAL, chinese_value
+from opik_checkembed.functional.specifics.pattern_parts import any_of
 from opik_checkembed.functional.specifics.readings import (
     Date,
     Reading,
     date_reading,
     days_reading,
+    is_afternoon,
     quantity,
     same,
     time_reading,
@@ -63,7 +65,7 @@ DECADE = re.compile(
     rf"(?:上世[纪紀]|本世[纪紀]|前世紀)?(?P<dec>\d{{3}}0|\d0|[{_DIGIT[2:]}]十|[{_DIGIT}]{{3}}[〇零])年代"
 )
 
-_HALF = "|".join(sorted(DAY_PARTS, key=len, reverse=True))
+_HALF = any_of(DAY_PARTS)
 
 TIME = re.compile(
     rf"(?:(?P<part>{_HALF})の?)?(?<![\d.,:：])(?P<h>\d{{1,2}}|[{_DIGIT}两十]{{1,3}})"
@@ -90,7 +92,7 @@ _COUNTED_HALF = re.compile(rf"([两{_DIGIT}十]{{1,3}}|\d{{1,3}})[个個]半(小
 _SIGN = re.compile(r"(?:零下|负|負|マイナス|氷点下)\Z")
 _HALF_OF_UNIT = re.compile(r"半(?!导|導|数|數|分|額|径|径|島|岛|球)")
 _UNITS_OF_TIME = frozenset({"h", "day", "week", "month", "year"})
-_NOT_NUMERALS = re.compile("|".join(sorted(map(re.escape, NOT_NUMERALS), key=lambda w: (-len(w), w))))
+_NOT_NUMERALS = re.compile(any_of(NOT_NUMERALS))
 _IN_FIGURES = re.compile(rf"{_JOINT}([-−－]?\d{{1,18}}(?:[.,]\d{{1,9}}){{0,4}})")
 _IN_NUMERALS = re.compile(rf"{_JOINT}([{CHINESE_NUMERAL}]{{1,20}})")
 
@@ -262,17 +264,8 @@ def _time(scan: Scan, match: re.Match[str]) -> None:
         minute = 15 if match["quarter"] == "一" else 45
     if (minute or 0) > 59:
         return
-    afternoon = None if part is None else _is_afternoon(DAY_PARTS[part], hour)
+    afternoon = None if part is None else is_afternoon(DAY_PARTS[part], hour)
     scan.take(match.start(), match.end(), "date", time_reading(hour, minute or 0, afternoon))
-
-
-def _is_afternoon(part: str, hour: int) -> bool | None:
-    """Whether an hour named with a part of the day is in its second half; at night that depends on the hour."""
-    if part == "night":
-        return not (hour == 12 or hour < 5)
-    if part == "noon":
-        return None if hour in {10, 11} else True
-    return part == "pm"
 
 
 # --- numbers

@@ -16,6 +16,7 @@ from opik_checkembed.functional.specifics.readings import (
     date_reading,
     days_reading,
     same,
+    stretch_reading,
     time_reading,
     years_reading,
 )
@@ -102,8 +103,7 @@ def _joint_reading(text: str, one: Specific, other: Specific) -> Reading | None:
     if patterns.TO_DATE.fullmatch(text, one.end, other.start) is None:
         return None
     first, last = (min(need for need in end.needs if need.startswith(kind)) for end in (one, other))
-    key = f"{first}..{last}"
-    return Reading(frozenset({key, f"both:{first}&{last}"}), one.states | other.states | {key})
+    return stretch_reading(first, last, one.states | other.states)
 
 
 def _is_an_end(date: Specific) -> bool:
@@ -200,16 +200,10 @@ def _era(scan: Scan, match: re.Match[str]) -> None:
     if year.get("bc"):
         key = f"bc:{int(re.sub(_NO_DIGIT, '', year['bc']))}"
         first = year.get("from")
-        reading = same(key) if first is None else _stretch(f"bc:{int(first)}", key)
+        reading = same(key) if first is None else stretch_reading(f"bc:{int(first)}", key)
         scan.take(match.start(), match.end(), "date", reading)
     else:
         scan.take(match.start(), match.end(), "date", date_reading(Date(int(year["ad"]))))
-
-
-def _stretch(first: str, last: str) -> Reading:
-    """The reading of a stretch of time by its ends."""
-    key = f"{first}..{last}"
-    return Reading(frozenset({key, f"both:{first}&{last}"}), frozenset({key, first, last}))
 
 
 def _century(scan: Scan, match: re.Match[str]) -> None:
@@ -228,9 +222,9 @@ def _century(scan: Scan, match: re.Match[str]) -> None:
         era = "c:-" if groups["bc"] else "c:"
         first, last = groups["from"] or groups["from2"], f"{era}{number}"
         if groups["to"]:
-            reading = _stretch(last, f"{era}{roman_value(groups['to'])}")
+            reading = stretch_reading(last, f"{era}{roman_value(groups['to'])}")
         elif first:
-            reading = _stretch(f"{era}{first if first.isdigit() else roman_value(first)}", last)
+            reading = stretch_reading(f"{era}{first if first.isdigit() else roman_value(first)}", last)
         else:
             reading = same(last)
         scan.take(match.start(), match.end(), "date", reading)
@@ -282,7 +276,7 @@ def _time(scan: Scan, match: re.Match[str]) -> None:
         # "9 to 5 p.m." begins in the morning.
         early = None if afternoon is None or int(match["from"]) > hour_n else afternoon
         (first,), (last,) = time_reading(int(match["from"]), 0, early).needs, reading.needs
-        reading = _stretch(first, last)
+        reading = stretch_reading(first, last)
     scan.take(match.start(), end, "date", reading)
 
 
@@ -307,7 +301,7 @@ def _worded_hour(scan: Scan, match: re.Match[str]) -> None:
 
 def _weekdays(scan: Scan, match: re.Match[str]) -> None:
     first, last = (f"weekday:{SHORT_WEEKDAYS[day.rstrip('.').casefold()]}" for day in match.groups())
-    scan.take(match.start(), match.end(), "date", _stretch(first, last))
+    scan.take(match.start(), match.end(), "date", stretch_reading(first, last))
 
 
 def _weekday(scan: Scan, match: re.Match[str]) -> None:

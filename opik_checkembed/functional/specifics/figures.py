@@ -8,6 +8,7 @@ from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 from typing import NamedTuple
 
+from opik_checkembed.functional.specifics.pattern_parts import ARABIC_SIGNS, HINDI_SIGNS
 from opik_checkembed.functional.specifics.vocabulary import (
     CURRENCIES,
     DECIMAL_COMMA,
@@ -92,7 +93,7 @@ def _units(language: str) -> dict[str, str]:
     return {**UNITS, **CURRENCIES, **OWN_UNITS.get(language, {})}
 
 
-_MARKS = re.compile(r"[\u064b-\u0652\u0900-\u0903\u093a-\u094f]")
+_MARKS = re.compile(f"[{ARABIC_SIGNS}{HINDI_SIGNS}]")
 _WORD = r"[^\s\d,;:!?()\[\]|*\"”“،؛؟۔।。，、；：？！（）「」『』《》〜～]{1,24}"
 _NEXT = re.compile(rf"[{SPACES}-]?({_WORD})(?: ({_WORD}))?")
 _DOTTED_SCALES = frozenset({"mio", "mrd", "tsd"})

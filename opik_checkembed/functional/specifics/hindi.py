@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from opik_checkembed.functional.specifics.figures import SPACES, number_value, scaled, suffix
-from opik_checkembed.functional.specifics.readings import Date, date_reading, quantity, same, time_reading
+from opik_checkembed.functional.specifics.pattern_parts import HINDI_SIGNS, any_of
+from opik_checkembed.functional.specifics.readings import Date, date_reading, is_afternoon, quantity, same, time_reading
 from opik_checkembed.functional.specifics.scan import Scan
 from opik_checkembed.functional.specifics.vocabulary import (
     CARDINALS,
@@ -15,15 +16,9 @@ from opik_checkembed.functional.specifics.vocabulary import (
     HINDI_PARTS,
 )
 
-_MARK = r"\u0900-\u0903\u093a-\u094f"  # vowel signs, which Python counts as no letters
-_BEGIN = rf"(?<![\w{_MARK}.,:])"
-_END = rf"(?![\w{_MARK}])"
+_BEGIN = rf"(?<![\w{HINDI_SIGNS}.,:])"
+_END = rf"(?![\w{HINDI_SIGNS}])"
 _NUMBERS = CARDINALS["hi"]
-
-
-def _any(words: object) -> str:
-    assert isinstance(words, dict)
-    return "|".join(sorted(map(re.escape, words), key=lambda word: (-len(word), word)))
 
 
 _ORDINALS = {
@@ -34,27 +29,27 @@ _BEFORE_CHRIST = r"(?:ईसा[ -]?पूर्व|ई\.?[ ]?पू\.?)"
 _AFTER_CHRIST = r"(?:ईस्वी|ईसवी|ई\.|ई॰)"
 
 CENTURY = re.compile(
-    rf"{_BEGIN}(?:(?P<bc>{_BEFORE_CHRIST})[ ])?(?:(?P<n>\d{{1,2}})(?:वीं|वी|री|थी|ली|ठी)?|(?P<w>{_any(_ORDINALS)}))[ ]"
+    rf"{_BEGIN}(?:(?P<bc>{_BEFORE_CHRIST})[ ])?(?:(?P<n>\d{{1,2}})(?:वीं|वी|री|थी|ली|ठी)?|(?P<w>{any_of(_ORDINALS)}))[ ]"
     rf"(?:शताब्दी|सदी)(?:[ ](?P<bc2>{_BEFORE_CHRIST}))?{_END}"
 )
 ERA = re.compile(
     rf"{_BEGIN}(?:(?P<bc>\d{{1,5}})[ ]{_BEFORE_CHRIST}|{_BEFORE_CHRIST}[ ](?P<bc2>\d{{1,5}})"
     rf"|(?P<ad>\d{{1,4}})[ ]{_AFTER_CHRIST}){_END}"
 )
-DECADE = re.compile(rf"{_BEGIN}(?P<d>\d{{3}}0|\d0|{_any(_NUMBERS)})[ ](?:के|का|की|वाले)[ ]दशक{_END}")
+DECADE = re.compile(rf"{_BEGIN}(?P<d>\d{{3}}0|\d0|{any_of(_NUMBERS)})[ ](?:के|का|की|वाले)[ ]दशक{_END}")
 TIME = re.compile(
-    rf"{_BEGIN}(?:(?P<part>{_any(HINDI_DAY_PARTS)})[ ](?:(?:के|को|में)[ ])?(?:(?:करीब|क़रीब|लगभग)[ ])?)?"
+    rf"{_BEGIN}(?:(?P<part>{any_of(HINDI_DAY_PARTS)})[ ](?:(?:के|को|में)[ ])?(?:(?:करीब|क़रीब|लगभग)[ ])?)?"
     rf"(?:(?P<h>\d{{1,2}})(?:[:.](?P<n>\d{{2}}))?"
-    rf"|(?:(?P<half>{_any(HINDI_HALVES)})[ ])?(?P<w>{_any(_NUMBERS)}|\d{{1,2}})|(?P<whole>डेढ़|ढाई))"
+    rf"|(?:(?P<half>{any_of(HINDI_HALVES)})[ ])?(?P<w>{any_of(_NUMBERS)}|\d{{1,2}})|(?P<whole>डेढ़|ढाई))"
     rf"[ ]बजे(?:[ ]?कर[ ](?P<n2>\d{{1,2}})[ ]मिनट)?{_END}"
 )
-ORDINAL = re.compile(rf"{_BEGIN}(?:{_any(_ORDINALS)}){_END}")
+ORDINAL = re.compile(rf"{_BEGIN}(?:{any_of(_ORDINALS)}){_END}")
 HALVES = re.compile(
-    rf"{_BEGIN}(?:(?P<half>{_any(HINDI_HALVES)})[ ](?P<w>{_any(_NUMBERS)}|\d{{1,3}})|(?P<whole>डेढ़|डेढ|ढाई|अढ़ाई))"
+    rf"{_BEGIN}(?:(?P<half>{any_of(HINDI_HALVES)})[ ](?P<w>{any_of(_NUMBERS)}|\d{{1,3}})|(?P<whole>डेढ़|डेढ|ढाई|अढ़ाई))"
     rf"(?P<hundred>[ ]सौ)?{_END}"
 )
-PARTS = re.compile(rf"{_BEGIN}(?P<w>{_any(_NUMBERS)}|\d{{1,2}})[ -](?P<part>{_any(HINDI_PARTS)}){_END}")
-APPROXIMATE = re.compile(rf"{_BEGIN}(?P<a>{_any(_NUMBERS)})-(?P<b>{_any(_NUMBERS)}){_END}")
+PARTS = re.compile(rf"{_BEGIN}(?P<w>{any_of(_NUMBERS)}|\d{{1,2}})[ -](?P<part>{any_of(HINDI_PARTS)}){_END}")
+APPROXIMATE = re.compile(rf"{_BEGIN}(?P<a>{any_of(_NUMBERS)})-(?P<b>{any_of(_NUMBERS)}){_END}")
 GIVES = re.compile(r"(?:कर|दे|बता|बना|भेज|रख|लगा|खोल|छोड़|डाल|मिला|रहने|जाने|होने|करने|मुझे|उसे|हमें)[ ]\Z")
 """What makes दो the verb "give"."""
 
@@ -93,7 +88,7 @@ def _century(scan: Scan, match: re.Match[str]) -> None:
 
 
 def _decade(scan: Scan, match: re.Match[str]) -> None:
-    decade = int(match["d"]) if match["d"].isdigit() else _NUMBERS[match["d"]]
+    decade = _number(match["d"])
     if decade % 10 == 0:
         scan.take(match.start(), match.end(), "date", same(f"decade:{decade}"))
 
@@ -120,15 +115,6 @@ def _time(scan: Scan, match: re.Match[str]) -> None:
     part = HINDI_DAY_PARTS[match["part"]] if match["part"] else None
     afternoon = None if part is None else is_afternoon(part, hour)
     scan.take(match.start(), match.end(), "date", time_reading(hour, minute, afternoon))
-
-
-def is_afternoon(part: str, hour: int) -> bool | None:
-    """Whether an hour named with a part of the day is in its second half; at night that depends on the hour."""
-    if part == "night":
-        return not (hour == 12 or hour < 5)
-    if part == "noon":
-        return None if hour in {10, 11} else True
-    return part == "pm"
 
 
 def _number(written: str) -> int:

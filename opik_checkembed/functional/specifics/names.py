@@ -39,6 +39,10 @@ from opik_checkembed.functional.specifics.vocabulary import (
 _GERMAN_NOUNS = frozenset(word.casefold() for word in GERMAN_NOUNS)
 _GERMAN_ADJECTIVES = frozenset(word.casefold() for word in GERMAN_ADJECTIVES)
 _UNDOTTED = frozenset({"mr", "mrs", "ms", "dr", "mme", "mlle", "me", "herr", "herrn", "frau", "fräulein"})
+_ENDINGS_OF_NOUNS = (
+    *("ing", "tion", "ment", "ness", "ity", "ism", "ers", "ance", "ence", "ees", "ly"),
+    *("ions", "ments", "ings", "ists"),
+)
 _VERBS_OF_ONE = frozenset({"is", "has", "was"})
 _MARKUP = frozenset(" \t*_")
 
@@ -174,8 +178,8 @@ def _run(scan: Scan, match: re.Match[str]) -> tuple[int, int, bool] | None:
         and not word.endswith(("ed", "ing"))
         and suffix(scan.text, version.end(), scan.language, money=False).end == version.end()
     )
-    named = alone or versioned or _is_an_entry(scan, start, end) or _begins_a_sentence_as_name(scan, word, end)
-    return start, end, not named
+    told = alone or versioned or _is_an_entry(scan, start, end) or _begins_a_sentence_as_name(scan, word, end)
+    return start, end, not told
 
 
 def _is_all(scan: Scan, start: int, end: int) -> bool:
@@ -266,25 +270,7 @@ def _begins_a_sentence_as_name(scan: Scan, word: str, end: int) -> bool:
         verb = "" if following is None else following[0]
         preterite = verb.endswith(("ó", "aron", "ieron")) and not lower.endswith(("ar", "er", "ir", "mente"))
         return preterite or (verb in VERBS_AFTER_NAMES_ES and not lower.endswith(("ar", "er", "ir", "mente")))
-    if lower in ORDINARY_NOUNS or lower.endswith(
-        (
-            "ing",
-            "tion",
-            "ment",
-            "ness",
-            "ity",
-            "ism",
-            "ers",
-            "ance",
-            "ence",
-            "ees",
-            "ly",
-            "ions",
-            "ments",
-            "ings",
-            "ists",
-        )
-    ):
+    if lower in ORDINARY_NOUNS or lower.endswith(_ENDINGS_OF_NOUNS):
         return False
     plural = _is_plural(lower)
     if following is None:

@@ -267,7 +267,7 @@ def _spelt(scan: Scan, start: int, end: int, written: str) -> bool:
     halved = before.casefold().endswith(("half a ", "half "))
     half = _half(scan, end)
     if before.casefold().endswith("half a ") and words[0] in {"million", "billion", "trillion"}:
-        scan.take(start - len("half a "), end, "number", quantity(scaled(str(value // 2), 0), None))
+        scan.take(start - len("half a "), end, "number", quantity(str(value // 2), None))
         return True
     counts = half is not None or (is_count(words) and not (len(words) == 1 and not _ranks(scan, start, end, words[0])))
     # "Les Trois Mousquetaires": a capital in mid-sentence makes it a name.

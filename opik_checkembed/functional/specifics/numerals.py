@@ -8,6 +8,7 @@ from functools import lru_cache
 from itertools import product
 from math import gcd
 
+from opik_checkembed.functional.specifics.pattern_parts import ARABIC_SIGNS, HINDI_SIGNS, any_of
 from opik_checkembed.functional.specifics.vocabulary import BELOW_TEN, CARDINALS, FRACTIONS, MULTIPLIERS, NO_COUNT
 
 _GERMAN_ORDINALS = {"drei": "dritte", "sieben": "siebte", "acht": "achte"}
@@ -97,8 +98,7 @@ def words_for_numbers(language: str) -> frozenset[str]:
     return frozenset(numbers)
 
 
-# Of Hindi and Arabic, which Python counts as no letters: सौ is no word in सौंफ.
-_VOWEL_SIGNS = r"\u0900-\u0903\u093a-\u094f\u064b-\u0652"
+_VOWEL_SIGNS = HINDI_SIGNS + ARABIC_SIGNS
 
 
 @lru_cache(maxsize=16)
@@ -107,7 +107,7 @@ def number_words(language: str) -> re.Pattern[str] | None:
     numbers = words_for_numbers(language)
     if not numbers:
         return None
-    word = "|".join(sorted(map(re.escape, numbers), key=lambda w: (-len(w), w)))
+    word = any_of(numbers)
     between = {
         "en": r"(?:[ -]|\s+and\s+)",
         "fr": r"(?:[ -]|-et-|\s+et\s+)",

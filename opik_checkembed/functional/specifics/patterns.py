@@ -12,6 +12,7 @@ from functools import lru_cache
 
 from opik_checkembed.functional.specifics.figures import SPACES
 from opik_checkembed.functional.specifics.numerals import words_for_numbers
+from opik_checkembed.functional.specifics.pattern_parts import any_of
 from opik_checkembed.functional.specifics.vocabulary import (
     ABBREVIATIONS,
     BELOW_TEN,
@@ -84,7 +85,7 @@ PROSE = re.compile(r"[A-Z]\w*|[.-]*")
 
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]{1,30}(?!\w)")
 
-_BODY = "|".join(sorted(STANDARD_BODIES, key=lambda body: (-len(body), body)))
+_BODY = any_of(STANDARD_BODIES)
 
 STANDARD_HEADS = frozenset(body.split("-")[0] for body in STANDARD_BODIES)
 
@@ -171,9 +172,9 @@ _ORD = r"(?:st|nd|rd|th|er|ère|e|º|\.)?"
 
 def _any(words: Iterable[str]) -> str:
     """An alternation, longest first, behind a hint of what it may begin with: most places are ruled out by one look."""
-    ordered = sorted(words, key=lambda word: (-len(word), word))
-    first = "".join(sorted({word[0] for word in ordered}))
-    return rf"(?=[{first}])(?:{'|'.join(map(re.escape, ordered))})"
+    either = set(words)
+    first = "".join(sorted({word[0] for word in either}))
+    return rf"(?=[{first}])(?:{any_of(either)})"
 
 
 def _in_both_cases(words: Iterable[str]) -> set[str]:
@@ -203,9 +204,9 @@ def number_heads(language: str) -> frozenset[str]:
 _MONTH = rf"{_any(_in_both_cases(MONTHS))}(?!\w)\.?"
 
 # Arabic often names a month twice: أيار/مايو.
-_ARABIC_MONTHS = sorted((month for month in MONTHS if "\u0600" < month[0] < "\u0700"), key=lambda m: (-len(m), m))
+_ARABIC_MONTHS = any_of(month for month in MONTHS if "\u0600" < month[0] < "\u0700")
 
-_ALIAS = rf"(?:[ ]?[/(][ ]?(?:{'|'.join(_ARABIC_MONTHS)})(?!\w)\)?)?"
+_ALIAS = rf"(?:[ ]?[/(][ ]?(?:{_ARABIC_MONTHS})(?!\w)\)?)?"
 
 _TO = r"(?:to|through|bis|au|al|a|إلى|حتى|से)"
 
@@ -296,7 +297,7 @@ DECADE_WORDS = {
     "de": re.compile(rf"(?<!\w)({_TENS['de'].replace(' ', '|')})[ -]?jahren?(?!\w)", re.IGNORECASE),
     "fr": re.compile(
         r"(?<!\w)années[ \u00a0]"
-        rf"([1-9]\d{{2}}0|\d0|{'|'.join(sorted(_TENS['fr'].split(), key=len, reverse=True))})(?![\w-])",
+        rf"([1-9]\d{{2}}0|\d0|{any_of(_TENS['fr'].split())})(?![\w-])",
         re.IGNORECASE,
     ),
     "es": re.compile(

@@ -105,6 +105,21 @@ def time_reading(hour: int, minute: int, afternoon: bool | None) -> Reading:
     return Reading(key, key)
 
 
+def is_afternoon(part: str, hour: int) -> bool | None:
+    """Whether an hour named with a part of the day is in its second half; at night that depends on the hour."""
+    if part == "night":
+        return not (hour == 12 or hour < 5)
+    if part == "noon":
+        return None if hour in {10, 11} else True
+    return part == "pm"
+
+
+def stretch_reading(first: str, last: str, states: frozenset[str] = frozenset()) -> Reading:
+    """The reading of a stretch of time by the keys of its ends; it states both, and what else its ends state."""
+    key = f"{first}..{last}"
+    return Reading(frozenset({key, f"both:{first}&{last}"}), states | {key, first, last})
+
+
 _TWO_DIGIT_CODES = frozenset(
     [
         *("20", "27", "30", "31", "32", "33", "34", "36", "39", "40", "41", "43", "44", "45", "46", "47", "48", "49"),
