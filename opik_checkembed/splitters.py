@@ -39,6 +39,8 @@ class SentenceSplitter(Protocol):
 # Words (with their apostrophe), characters of scripts without spaces, and marks, each one token.
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\u0e00-\u0e7f"
 _TOKEN = re.compile(rf"[{_CJK}]|[^\W{_CJK}_]+(?:['’][^\W{_CJK}_]+)*|[^\w\s]|_")
+# The same for plain English, several times as fast.
+_ASCII_TOKEN = re.compile(r"[A-Za-z0-9]+(?:'[A-Za-z0-9]+)*|[^\w\s\x1c-\x1f]|_", re.ASCII)
 
 
 def words_of(text: str) -> list[str]:
@@ -48,7 +50,7 @@ def words_of(text: str) -> list[str]:
         >>> words_of("It's 5 km. 東京")
         ["It's", '5', 'km', '.', '東', '京']
     """
-    return _TOKEN.findall(text)
+    return (_ASCII_TOKEN if text.isascii() else _TOKEN).findall(text)
 
 
 def tokens_of(text: str) -> int:

@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 import spacy
+from hypothesis import given
+from hypothesis import strategies as st
 
 from opik_checkembed.errors import AnswerError, ConfigurationError, ModelError
 from opik_checkembed.splitters import (
@@ -14,7 +16,13 @@ from opik_checkembed.splitters import (
     SentenceSplitter,
     sentences_of,
     splitter_of,
+    words_of,
 )
+
+
+@given(st.text(alphabet=[chr(code) for code in range(128)], max_size=60))
+def test_english_has_the_tokens_that_it_has_among_other_scripts(text: str) -> None:
+    assert [*words_of(text), "é"] == words_of(f"{text} é")
 
 
 @pytest.mark.parametrize(
