@@ -7,7 +7,7 @@ capitals). German nouns are capitalised, so there a single capitalised word is a
 """
 
 from opik_checkembed.functional.specifics.extraction import specifics
-from opik_checkembed.functional.specifics.folding import folded, words_of
+from opik_checkembed.functional.specifics.folding import folded, words_of, words_with_cuts
 from opik_checkembed.functional.specifics.specific import Kind, Specific
 
-__all__ = ["Kind", "Specific", "folded", "specifics", "words_of"]
+__all__ = ["Kind", "Specific", "folded", "specifics", "words_of", "words_with_cuts"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from opik_checkembed.functional.specifics import chinese, patterns
 from opik_checkembed.functional.specifics.dates import month_of
@@ -12,26 +13,23 @@ from opik_checkembed.functional.specifics.readings import Reading, named, phone_
 from opik_checkembed.functional.specifics.scan import Scan
 from opik_checkembed.functional.specifics.vocabulary import CURRENCIES, CURRENCY_CODES, STARTERS, UNITS, WEEKDAYS
 
-_DOMAINS = (
-    *(".com", ".org", ".net", ".io", ".dev", ".edu", ".gov", ".int", ".info", ".eu", ".uk", ".de", ".fr", ".es"),
-    *(".ch", ".mx", ".app", ".ai", ".example"),
-)
-
 
 def addresses(scan: Scan) -> None:
     """URLs, e-mail addresses, and what stands between backticks."""
-    for pattern, hints, read in (
-        (patterns.URL, ("://", "www.", *_DOMAINS), _url),
-        (patterns.EMAIL, "@", _identifier),
-        (patterns.CODE, "`", _in_backticks),
-    ):
-        if any(hint in scan.left for hint in hints):
-            scan.each(pattern, read)
+    if "://" in scan.left or "www." in scan.left or patterns.DOMAIN.search(scan.left) is not None:
+        scan.each(patterns.URL, _url)
+    if "@" in scan.left:
+        scan.each(patterns.EMAIL, _identifier)
+    if "`" in scan.left:
+        scan.each(patterns.CODE, _in_backticks)
 
 
 def quotations(scan: Scan) -> None:
     """What stands between quotation marks of any style."""
-    scan.at((mark.start() for mark in patterns.QUOTE_MARK.finditer(scan.left)), patterns.QUOTED, _quoted)
+    text = scan.left
+    marks = (mark.start() for mark in patterns.QUOTE_MARK.finditer(text))
+    # Most are the apostrophes of words.
+    scan.at((at for at in marks if text[at] != "'" or not text[at - 1 : at].isalnum()), patterns.QUOTED, _quoted)
 
 
 def names_in_code(scan: Scan) -> None:
@@ -66,9 +64,20 @@ def standards(scan: Scan) -> None:
 
 def serials(scan: Scan) -> None:
     """Codes of figures and capitals with strokes between them: C-131/12, 2021-AB-0457."""
-    places = sorted({_code_start(scan.left, start) for start, _ in scan.figures()})
+    text = scan.left
+    places = sorted(
+        {
+            _code_start(text, start)
+            for start, end in scan.figures()
+            if _may_join(text[start - 1 : start]) or _may_join(text[end : end + 1])
+        }
+    )
     scan.at(places, patterns.SERIAL, _serial)
     scan.at(places, patterns.GENETIC, _mixed_code)
+
+
+def _may_join(character: str) -> bool:
+    return character.isalnum() or character in {"-", "/"}
 
 
 def _code_start(text: str, at: int) -> int:
@@ -96,29 +105,44 @@ def _mixed_code(scan: Scan, match: re.Match[str]) -> None:
 
 def versions_and_hashes(scan: Scan) -> None:
     """Versions, hashes, and telephone numbers."""
-    scan.at_figures(patterns.VERSION, _version, before="vV")
+    scan.at_figures(patterns.VERSION, _version, before="vV", digits=range(1, 5), after=".")
     if scan.beside_figures("abcdef", "abcdef"):
         scan.each(patterns.HASH, _identifier)
-    scan.at_figures(patterns.PHONE, _phone, before="+(")
+    scan.at_figures(patterns.PHONE, _phone, before="+(", after=" -/(")
 
 
 def designations(scan: Scan, latin: bool) -> None:
     """Names that end in figures: standards, models, rooms."""
     mixed_case(scan)
-    scan.at(scan.before(scan.joints(), patterns.LONGEST_HEAD), patterns.STANDARD_BY_FORM, _identifier)
-    scan.at(scan.before(scan.joints(), patterns.LONGEST_HEAD), patterns.DESIGNATION, _designation)
+    places = list(scan.before(scan.joints(), patterns.LONGEST_HEAD))
+    scan.at(places, patterns.STANDARD_BY_FORM, _identifier)
+    scan.at(places, patterns.DESIGNATION, _designation)
     if not latin:
         scan.each(patterns.LATIN_NUMBERED, _latin_numbered)
         scan.each(patterns.VERSION_BEHIND_WORD, _version_behind_word)
-        scan.at_figures(patterns.GENERATION, _identifier)
+        scan.at_figures(patterns.GENERATION, _identifier, digits=range(1, 2), after="GKD")
     else:
-        scan.at(scan.capitals(), patterns.NUMBERED_NAME, _numbered_name)
+        scan.at(_words_before_figures(scan), patterns.NUMBERED_NAME, _numbered_name)
+
+
+def _words_before_figures(scan: Scan) -> Iterator[int]:
+    """Where the capitalised word begins that stands before a figure, "No." between them left out."""
+    text = scan.left
+    for start, _ in scan.figures():
+        at = start - 1
+        if at < 1 or text[at] not in " \u00a0":
+            continue
+        if (short := patterns.NUMBER_SIGN.search(text, max(0, at - 5), at)) is not None:
+            at = short.start()
+        while at and (text[at - 1].isalpha() or text[at - 1] == "-"):
+            at -= 1
+        if not text[at].islower():
+            yield at
 
 
 def mixed_case(scan: Scan) -> None:
     """iPhone: up to three small letters before a capital."""
-    humps = [match.start() for match in patterns.HUMP.finditer(scan.left)]
-    scan.at((hump - back for hump in humps for back in (3, 2, 1) if hump >= back), patterns.MIXED, _mixed)
+    scan.at((hump - back for hump in scan.humps for back in (3, 2, 1) if hump >= back), patterns.MIXED, _mixed)
 
 
 def _url(scan: Scan, match: re.Match[str]) -> None:

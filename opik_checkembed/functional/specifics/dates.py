@@ -41,33 +41,32 @@ def dates(scan: Scan) -> None:
     if scan.language in {"ar", "hi"}:
         (arabic if scan.language == "ar" else hindi).dates(scan)
     lowered = scan.left.casefold()
-    if any(hint in lowered for hint in patterns.CENTURY_WORDS):
-        ends = (match.end() for match in patterns.CENTURY_WORD.finditer(scan.left))
-        scan.at(scan.before(ends, patterns.LONGEST_CENTURY), patterns.CENTURY, _century)
+    words = (place + 1 for place in scan.places(patterns.CENTURY_HEADS))
+    scan.at(scan.before(words, patterns.LONGEST_CENTURY), patterns.CENTURY, _century)
     if scan.language == "es" and "s. " in scan.left:
         scan.each(patterns.CENTURY_SHORT, _century_short)
     if any(hint in lowered for hint in patterns.DECADE_HINTS.get(scan.language, ())):
         scan.at(scan.places(patterns.DECADE_HEADS[scan.language]), patterns.DECADE_WORDS[scan.language], _decade)
     if any(hint in lowered for hint in ("0s", "0's", "0’s", "0er")):
-        scan.at_figures(patterns.DECADE, _decade, before="'’")
+        scan.at_figures(patterns.DECADE, _decade, before="'’", digits=range(2, 5), after="'’sSeE")
     if scan.figures():
         if any(hint in scan.left for hint in ("AD ", "A.D. ")):
             scan.each(patterns.AD_BEFORE, _era)
         if any(hint in scan.left for hint in patterns.ERA_HINTS):
-            scan.at_figures(patterns.ERA, _era)
-    scan.at_figures(patterns.DAY_FIRST, _day_first)
+            scan.at_figures(patterns.ERA, _era, digits=range(1, 6))
+    scan.at_figures(patterns.DAY_FIRST, _day_first, digits=range(1, 3))
     scan.at(scan.places(patterns.MONTH_HEADS), patterns.MONTH_FIRST, _month_first)
-    scan.at_figures(patterns.NUMERIC_DATE, _numeric_date)
+    scan.at_figures(patterns.NUMERIC_DATE, _numeric_date, digits=range(1, 5), after="-/.")
     if (hours := patterns.HOUR.get(scan.language)) is not None and ("h" in lowered or "las " in lowered):
-        scan.at_figures(hours, _hour)
-    scan.at_figures(patterns.TIME, _time)
+        scan.at_figures(hours, _hour, digits=range(1, 3))
+    scan.at_figures(patterns.TIME, _time, digits=range(1, 3))
     if scan.language in patterns.WORDED_HOUR and ("clock" in lowered or "uhr" in lowered):
         scan.each(patterns.WORDED_HOUR[scan.language], _worded_hour)
 
 
 def ranges_of_years(scan: Scan) -> None:
     """1914–1918."""
-    scan.at_figures(patterns.YEARS, _years)
+    scan.at_figures(patterns.YEARS, _years, digits=range(4, 5))
 
 
 def weekdays(scan: Scan, latin: bool) -> None:

@@ -93,6 +93,12 @@ def _units(language: str) -> dict[str, str]:
     return {**UNITS, **CURRENCIES, **OWN_UNITS.get(language, {})}
 
 
+@lru_cache(maxsize=16)
+def _first_words(language: str) -> frozenset[str]:
+    """What multipliers and units may begin with."""
+    return frozenset(word.split(" ")[0] for word in (*_scales(language), *_units(language)))
+
+
 _MARKS = re.compile(f"[{ARABIC_SIGNS}{HINDI_SIGNS}]")
 _WORD = r"[^\s\d,;:!?()\[\]|*\"”“،؛؟۔।。，、；：？！（）「」『』《》〜～]{1,24}"
 _NEXT = re.compile(rf"[{SPACES}-]?({_WORD})(?: ({_WORD}))?")
@@ -127,7 +133,7 @@ def suffix(text: str, end: int, language: str, money: bool) -> Suffix:
         return Suffix(used.end(), 0, "l/100km")
     for _ in range(3):
         match = _NEXT.match(text, end)
-        if match is None:
+        if match is None or _is_plain(match[1], language):
             break
         found = _longest(
             match,
@@ -152,6 +158,14 @@ def suffix(text: str, end: int, language: str, money: bool) -> Suffix:
     if rate is not None and (per := UNITS.get(rate[1].casefold())) in _RATES[str(unit)]:
         return Suffix(rate.end(), power, f"{unit}/{per}")
     return Suffix(end, power, unit)
+
+
+def _is_plain(word: str, language: str) -> bool:
+    """Whether a word is no multiplier, no unit and no beginning of one; most are not, and this is seen soon."""
+    if not word.isascii() or "/" in word or "$" in word:
+        return False
+    lower, known = word.casefold(), _first_words(language)
+    return lower not in known and lower.rstrip(".'’)") not in known
 
 
 def _without_case(word: str) -> str:

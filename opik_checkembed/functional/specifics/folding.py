@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
+from itertools import pairwise
 
 
 def folded(text: str) -> str:
@@ -30,8 +32,33 @@ _ACCENTS = re.compile(f"[{''.join(chr(c) for c in range(0x300, 0x601) if unicode
 
 def words_of(text: str) -> str:
     """A text's folded words, without marks, separated by single spaces; "U.S." is one word."""
-    return " ".join(_WORD.findall(folded(text))).replace(".", "")
+    return " ".join(_words(folded(text.replace("_", " "))))
 
 
-# Full stops only within and behind letters that stand for words.
-_WORD = re.compile(r"\b(?:[^\W\d_]\.){2,}[^\W_]*|[^\W_]+")
+def words_with_cuts(text: str, cuts: Iterable[int]) -> tuple[list[str], dict[int, int]]:
+    """A text's folded words as `words_of` has them, and for each cut how many of them stand before it.
+
+    No word reaches across a cut. The text's beginning and end are cuts, too.
+
+    Example:
+        >>> words_with_cuts("Born in 1893年.", [8, 12])
+        (['born', 'in', '1893', '年'], {0: 0, 8: 2, 12: 3, 14: 4})
+    """
+    places = sorted({0, len(text), *cuts})
+    plain = text.replace("_", " ")
+    # A mark that is a letter to patterns: an apostrophe behind a cut still belongs to what stands before.
+    marked = folded("_".join([plain[start:end] for start, end in pairwise(places)]))
+    found = _words(marked.replace("_", " _ "))
+    marks = [at for at, word in enumerate(found) if word == "_"]
+    before = [at - done for done, at in enumerate(marks)]
+    words = [word for word in found if word != "_"]
+    return words, dict(zip(places, [0, *before, len(words)] if text else [0], strict=True))
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(_FULL_STOP.sub("", text))
+
+
+_WORD = re.compile(r"\w+")
+# Within and behind letters that stand for words: one letter and a full stop, before or behind another such.
+_FULL_STOP = re.compile(r"\.(?<=(?<![^\W_])[^\W\d_]\.)(?:(?=[^\W\d_]\.)|(?<=(?<![^\W_])[^\W\d_]\.[^\W\d_]\.))")

@@ -126,10 +126,9 @@ def _is_one_name(text: str, first: int, stop: int, start: int, end: int) -> bool
 
 def _name_places(scan: Scan) -> list[int]:
     """Where names may begin: at capitals, at an elided article before one (d'Albert), at a leading particle."""
-    places = set(scan.places(patterns.LEADING_HEADS))
-    for place in scan.capitals():
-        places.add(place - 2 if place > 1 and scan.left[place - 1] in "'’" else place)
-    return sorted(places)
+    text, capitals = scan.left, scan.capitals()
+    places = [place - 2 if place > 1 and text[place - 1] in "'’" else place for place in capitals]
+    return sorted([*places, *scan.places(patterns.LEADING_HEADS)])
 
 
 def _hide_letters(scan: Scan) -> None:

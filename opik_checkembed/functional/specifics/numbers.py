@@ -44,7 +44,7 @@ def figures(scan: Scan) -> None:
     chinese.scores(scan)
     scan.at_figures(patterns.SCIENTIFIC, _scientific)
     if ":" in scan.left:
-        scan.at_figures(patterns.SCORE, _score)
+        scan.at_figures(patterns.SCORE, _score, digits=range(1, 4), after=":")
     scan.at_figures(patterns.numbers(scan.language), _number)
 
 

@@ -59,8 +59,13 @@ _NO_LETTER = rf"(?<![^\W{_ARABIC}\u2e80-\uffff])"
 
 _NO_LETTER_NEXT = r"(?![^\W\u2e80-\uffff])"
 
+_DOMAINS = "com|org|net|io|dev|edu|gov|int|info|eu|uk|de|fr|es|ch|mx|app|ai|example"
+
+DOMAIN = re.compile(rf"\.(?:{_DOMAINS})")
+
 URL = re.compile(
-    r"(?:https?://|www\.)[\w.~:/?#()\[\]@!$&'*+,;=%-]{1,2000}|(?<![\w@.-])(?:[a-z0-9-]{1,63}\.){1,4}(?:com|org|net|io|dev|edu|gov|int|info|eu|uk|de|fr|es|ch|mx|app|ai|example)(?:/[\w./?=&#%~-]*)?(?![\w@])",
+    r"(?:https?://|www\.)[\w.~:/?#()\[\]@!$&'*+,;=%-]{1,2000}"
+    rf"|(?<![\w@.-])(?:[a-z0-9-]{{1,63}}\.){{1,4}}(?:{_DOMAINS})(?:/[\w./?=&#%~-]*)?(?![\w@])",
     re.ASCII,
 )
 
@@ -147,8 +152,6 @@ STANDARD_BY_FORM = re.compile(
 )
 """Whatever body it is from: ISO/IEC 27001, GB/T 5750-2006, JIS B 0001."""
 
-HUMP = re.compile(r"[A-Z](?<=[a-z].)")
-
 LONGEST_HEAD = 21
 """Of a designation, up to its first figure."""
 
@@ -191,6 +194,11 @@ def heads(words: Iterable[str]) -> frozenset[str]:
 
 
 MONTH_HEADS = heads(MONTHS)
+
+CENTURY_HEADS = heads(
+    ["century", "centuries", "siècle", "siècles", "siglo", "siglos", "jh", "jhd"]
+    + [f"jahrhundert{ending}" for ending in ("", "e", "n", "en", "s", "es", "ns", "ens")]
+)
 
 WEEKDAY_HEADS = heads(WEEKDAYS)
 
@@ -252,12 +260,8 @@ ERA_HINTS = ("BC", "B.C", "AD", "A.D", "CE", "C.E", "Chr", ".-C", ". C", ".C", "
 
 AD_BEFORE = re.compile(r"(?<!\w)(?:AD|A\.D\.)[ ](?P<ad>\d{1,4})(?!\w)")
 
-CENTURY_WORDS = ("centur", "siècle", "siglo", "jahrhundert", "jh.", "jhd.")
-
-CENTURY_WORD = re.compile("|".join(CENTURY_WORDS), re.IGNORECASE)
-
 LONGEST_CENTURY = 34
-"""Up to the end of its word."""
+"""Up to its word."""
 
 _ROMAN = r"[IVX]{1,6}"
 
@@ -459,7 +463,8 @@ AND_A_HALF = {
 }
 
 OUT_OF = re.compile(
-    r"[ ](?P<far>in|out[ ]of)[ ](?:every[ ]|a[ ](?=[htm]))?(?P<below>[a-z]{3,8}|\d{1,3}(?:,\d{3}){0,2})(?![\w-]|[.,]\d)"
+    rf"[ ](?P<far>in|out[ ]of)[ ](?:every[ ]|a[ ](?=[htm]))?"
+    rf"(?P<below>{any_of(words_for_numbers('en'))}|\d{{1,3}}(?:,\d{{3}}){{0,2}})(?![\w-]|[.,]\d)"
 )
 """In an English proportion what stands between its numbers, and the second: one in five, 3 out of 4."""
 
@@ -542,6 +547,8 @@ CAPITAL = re.compile(rf"(?<!\w)[{UPPER}]")
 INITIALS_END = re.compile(rf"(?:\b[{UPPER}]\.){{2,}}$|\b(?:Jr|Sr|Inc|Ltd|Corp|Co|[IVX]{{1,5}})\.$")
 
 ELIDED = re.compile(r"(?:[LDJCSNMTldjcsnmt]|[Qq]u)['’](?=\w)")
+
+NUMBER_SIGN = re.compile(r"[ \u00a0](?:N[or]\.|Núm\.|[nN][°º])\Z")
 
 NUMBERED_NAME = re.compile(
     rf"(?<![\w-])([{UPPER}][^\W\d_]*+(?:-[^\W\d_]++)?+)[ \u00a0]"

@@ -6,8 +6,8 @@ unit needs that unit or none, a year needs any date of that year.
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
+from itertools import product
 from typing import NamedTuple
 
 from opik_checkembed.functional.specifics.folding import words_of
@@ -168,25 +168,27 @@ def named(text: str, *, short: bool) -> Reading:
     words = words_of_name(text)
     # Only the whole name is looked for without its capitals, and none so short that it may be a word ("US").
     in_capitals = text.replace(".", "").isupper()
-    plain = frozenset() if in_capitals and len(words) < 3 else frozenset({f"w:{words}"})
-    needs, states = {*plain, f"name:{words}"}, {*plain, f"name:{words}"}
-    parts = [part for part in words.split() if part not in {"jr", "sr"}]
+    whole = (f"name:{words}",) if in_capitals and len(words) < 3 else (f"name:{words}", f"w:{words}")
+    needs, states = set(whole), set(whole)
+    parts = [part for part in words.split() if part not in _YOUNG_AND_OLD]
     if in_capitals:
         states.add(f"caps:{words}")
     if short and len(parts) > 1:
-        numbered = _ROMAN_NUMERAL.fullmatch(parts[-1]) is not None
+        numbered = parts[-1] in _ROMAN_NUMERALS
         if parts[0] not in _NO_NAME_ALONE and not numbered:
-            tails = {" ".join(parts[i:]) for i in range(1, len(parts)) if len(parts[i]) > 1 or parts[i] in _ELIDED}
-            needs |= {f"name:{tail}" for tail in tails}
-            states |= {f"tail:{tail}" for tail in tails}
-        if len(parts) > 2 and not numbered and not _SMALL & set(parts):
+            for at in range(1, len(parts)):
+                if len(parts[at]) > 1 or parts[at] in _ELIDED:
+                    tail = " ".join(parts[at:])
+                    needs.add(f"name:{tail}")
+                    states.add(f"tail:{tail}")
+        if len(parts) > 2 and not numbered and _SMALL.isdisjoint(parts):
             # Without its middle names it is the same; with others it is somebody else's.
             outer, inner = f"{parts[0]} {parts[-1]}", "".join(part[0] for part in parts[1:-1])
             needs |= {f"name:{outer}", f"middle:{outer} {inner}"}
             states |= {f"outer:{outer}", f"middle:{outer} {inner}"}
         elif len(parts) == 2:
             needs.add(f"outer:{words}")
-        initials = "".join(part if _ROMAN_NUMERAL.fullmatch(part) else part[0] for part in parts if part not in _SMALL)
+        initials = "".join([part if part in _ROMAN_NUMERALS else part[0] for part in parts if part not in _SMALL])
         if len(initials) > 1:
             needs.add(f"caps:{initials}")
             states.add(f"initials:{initials}")
@@ -197,9 +199,10 @@ def named(text: str, *, short: bool) -> Reading:
     return Reading(frozenset(needs), frozenset(states))
 
 
+_YOUNG_AND_OLD = frozenset({"jr", "sr"})
 # O'Dell, d'Arc
 _ELIDED = frozenset({"o", "d", "l"})
-_ROMAN_NUMERAL = re.compile(r"[ivx]{1,5}")
+_ROMAN_NUMERALS = frozenset("".join(letters) for length in range(1, 6) for letters in product("ivx", repeat=length))
 _NO_NAME_ALONE = frozenset(
     [
         *("new", "north", "south", "east", "west", "northern", "southern", "eastern", "western", "central", "upper"),

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import re
+import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
 
 from opik_checkembed.functional.specifics import patterns
 from opik_checkembed.functional.specifics.readings import Reading
 from opik_checkembed.functional.specifics.specific import Kind, Specific
 from opik_checkembed.functional.specifics.vocabulary import ABBREVIATIONS, HONORIFICS
+
+ANY = range(1, sys.maxsize)
+"""Any number of digits."""
 
 
 class Scan:
@@ -28,6 +33,7 @@ class Scan:
         self._hidden: list[tuple[int, int]] = []
         self._words: frozenset[str] | None = None
         self._figure_spans: list[tuple[int, int]] | None = None
+        self._figures_of: dict[range, list[tuple[int, int]]] = {}
         self._capital_places: list[int] | None = None
 
     def found(self) -> list[Specific]:
@@ -85,16 +91,22 @@ class Scan:
             read(self, match)
         self.settle()
 
-    def at_figures(self, pattern: re.Pattern[str], read: Reader, before: str = "") -> None:
-        """Read what the pattern matches where a run of digits begins, or one of `before` right before it."""
-        done = 0
-        for place, _ in self.figures():
-            if place < done or self.left[place] == patterns.TAKEN:
+    def at_figures(
+        self, pattern: re.Pattern[str], read: Reader, *, before: str = "", digits: range = ANY, after: str = ""
+    ) -> None:
+        """Read what the pattern matches where a run of digits begins, or one of `before` right before it.
+
+        Most runs are ruled out at a glance: by how many digits they may have, and by what may follow them, if given.
+        """
+        done, left = 0, self.left
+        for place, end in self.figures() if before else self._runs_of(digits):
+            if place < done or left[place] == patterns.TAKEN:
                 continue
             match = None
-            if before and self.left[place - 1 : place] in before and place:
-                match = pattern.match(self.left, place - 1)
-            match = match or pattern.match(self.left, place)
+            if before and left[place - 1 : place] in before and place:
+                match = pattern.match(left, place - 1)
+            if match is None and end - place in digits and (not after or left[end : end + 1] in after):
+                match = pattern.match(left, place)
             if match is not None:
                 taken = len(self._hidden)
                 read(self, match)
@@ -130,6 +142,12 @@ class Scan:
             self._figure_spans = [match.span() for match in patterns.DIGITS.finditer(self.text)]
         return self._figure_spans
 
+    def _runs_of(self, digits: range) -> list[tuple[int, int]]:
+        """Where runs of so many digits are."""
+        if digits not in self._figures_of:
+            self._figures_of[digits] = [(start, end) for start, end in self.figures() if end - start in digits]
+        return self._figures_of[digits]
+
     def beside_figures(self, before: str, after: str) -> bool:
         """Whether one of these characters stands right before a run of digits or right after one."""
         text = self.text
@@ -143,6 +161,12 @@ class Scan:
         if self._capital_places is None:
             self._capital_places = [match.start() for match in patterns.ANY_CAPITAL.finditer(self.text)]
         return self._capital_places
+
+    @cached_property
+    def humps(self) -> list[int]:
+        """Where capitals follow small letters, both of plain Latin."""
+        text = self.text
+        return [place for place in self.capitals() if place and "a" <= text[place - 1] <= "z" and text[place] <= "Z"]
 
     def joints(self) -> Iterator[int]:
         """Where figures follow letters, or letters and a hyphen, or a capital and a space, as in identifiers."""
@@ -166,10 +190,13 @@ class Scan:
         return places
 
     def before(self, ends: Iterable[int], reach: int) -> Iterator[int]:
-        """All places that are at most so far before these, in order and each once."""
-        last = 0
+        """Where words may begin that are at most so far before these places, in order and each once."""
+        last, text = 0, self.left
         for end in ends:
-            yield from range(max(last, end - reach), end)
+            for place in range(max(last, end - reach), end):
+                # In scripts without spaces words begin anywhere.
+                if not place or not (text[place - 1].isalnum() and text[place - 1] < "\u0600"):
+                    yield place
             last = end
 
 

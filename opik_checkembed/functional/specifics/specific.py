@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Kind = Literal["number", "date", "name", "title", "identifier", "url"]
 
 
-@dataclass(frozen=True, slots=True)
-class Specific:
+class Specific(NamedTuple):
     """Something in a text that another text can hold or not.
 
     Attributes:
