@@ -2,173 +2,191 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate, chain, count, pairwise, product
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import chain, count
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from opik_checkembed.functional.shared_words import flat
+from opik_checkembed.functional.shared_words import expanded
 from opik_checkembed.functional.specifics import Specific
-from opik_checkembed.functional.text_facts import MOST_ALIKE, Sort, TextFacts, sort_of
+from opik_checkembed.functional.text_facts import Sort, TextFacts, sort_of
+
+MOST_ALIKE = 64
+"""So many specifics of one kind in one sentence are compared with what they may stand in place of."""
 
 _PAIRS = 1_000_000
 """So many specifics and what may stand in their place are compared at once."""
 
-_TOKEN = re.compile(r"\w+")
-
-
-class _Rivals(NamedTuple):
-    """What the samples have of one sort in their sentences that are nearest to one of the judged text.
-
-    Attributes:
-        places: Which of the specifics of all samples, sample after sample.
-        samples: The samples that have any.
-        sizes: How many each of these has.
-    """
-
-    places: Sequence[int]
-    samples: Sequence[int]
-    sizes: Sequence[int]
-
-
-_NO_RIVALS = _Rivals((), (), ())
-
-
-def alternatives(
-    output: TextFacts,
-    samples: Sequence[TextFacts],
-    found: Sequence[Sequence[Specific]],
-    held: Sequence[Sequence[Sequence[int]]],
-    nearest: Sequence[Sequence[tuple[int, int] | None]],
-    asked: frozenset[str],
-) -> Iterator[tuple[tuple[str, int], ...]]:
-    """For each specific what the samples that lack it have in its place: of the same sort, in their nearest sentence.
-
-    What the sentence or the question says itself is no alternative.
-
-    Args:
-        output: The judged text.
-        samples: The same asked again.
-        found: The specifics of each of its sentences.
-        held: For each of these, which samples hold it.
-        nearest: For each sentence and each sample, where the sample's sentence is that is most like it.
-        asked: The keys that the question states.
-
-    Returns:
-        For each specific, sentence after sentence, up to five texts and how many samples have each, the most frequent
-        first.
-    """
-    others = _Alternatives(output, [one for facts in found for one in facts], samples)
-    rivals: list[_Rivals] = []
-    for facts, holders, spans in zip(found, held, nearest, strict=True):
-        stated = asked.union(*(one.states for one in facts))
-        by_sort: dict[Sort, _Rivals] = {}
-        for one, of in zip(facts, holders, strict=True):
-            if len(of) == len(samples):
-                rivals.append(_NO_RIVALS)
-                continue
-            sort = sort_of(one)
-            if sort not in by_sort:
-                by_sort[sort] = others.rivals(sort, spans, stated)
-            rivals.append(by_sort[sort])
-    lacking = np.ones((len(rivals), len(samples)), dtype=np.bool_)
-    for row, of in zip(lacking, chain.from_iterable(held), strict=True):
-        row[of] = False
-    return others.counted(rivals, lacking)
-
-
-class _Alternatives:
-    """What the samples have in the place of the judged text's specifics; many are compared at once."""
-
-    def __init__(self, output: TextFacts, ours: Sequence[Specific], samples: Sequence[TextFacts]) -> None:
-        self._samples = samples
-        self._theirs = [one for sample in samples for one in sample.specifics]
-        self._firsts = list(accumulate((len(sample.specifics) for sample in samples), initial=0))[:-1]
-        numbers: dict[str, int] = defaultdict(count(1).__next__)
-        self._around_ours = _words_around([(output.text, ours)], numbers)
-        self._around_theirs = _words_around([(sample.text, sample.specifics) for sample in samples], numbers)
-
-    def rivals(self, sort: Sort, spans: Sequence[tuple[int, int] | None], stated: frozenset[str]) -> _Rivals:
-        """What is of this sort in these sentences, one of each sample, and says something that is not stated."""
-        found, having, sizes = [], [], []
-        for at, (first, sample, span) in enumerate(zip(self._firsts, self._samples, spans, strict=True)):
-            there = None if span is None else sample.by_sentence[span].get(sort)
-            if there is None:
-                continue
-            places = [first + one for one in there if sample.specifics[one].needs.isdisjoint(stated)]
-            if places:
-                found += places
-                having.append(at)
-                sizes.append(len(places))
-        return _Rivals(found, having, sizes)
-
-    def counted(self, rivals: Sequence[_Rivals], lacking: NDArray[np.bool_]) -> Iterator[tuple[tuple[str, int], ...]]:
-        """For each of our specifics what the samples that lack it have in its place, the most frequent first.
-
-        Args:
-            rivals: What may stand in the place of each.
-            lacking: Which samples lack it; shape (specifics, samples).
-        """
-        step = max(1, _PAIRS // (MOST_ALIKE * len(self._samples)))
-        for first in range(0, len(rivals), step):
-            batch = rivals[first : first + step]
-            rows = np.repeat(np.arange(len(batch)), [len(one.samples) for one in batch])
-            counts = lacking[first + rows, flat(one.samples for one in batch)]
-            best = self._best(first, batch)[counts].tolist()
-            bounds = accumulate(np.bincount(rows[counts], minlength=len(batch)).tolist(), initial=0)
-            for start, end in pairwise(bounds):
-                yield _most_frequent([self._theirs[place] for place in best[start:end]])
-
-    def _best(self, first: int, batch: Sequence[_Rivals]) -> NDArray[np.intp]:
-        """Of each sample's rivals the one that shares most of the words around it with ours, the first of equals."""
-        places, sizes = flat(one.places for one in batch), flat(one.sizes for one in batch)
-        ours = np.repeat(np.arange(first, first + len(batch)), [len(one.places) for one in batch])
-        starts = sizes.cumsum() - sizes
-        later = np.arange(len(places)) - np.repeat(starts, sizes)
-        shared = _shared(self._around_ours[:, ours], self._around_theirs[:, places])
-        # One number for both: less than one word for the place among equals, which is below `MOST_ALIKE`.
-        best = np.maximum.reduceat(shared * MOST_ALIKE - later, starts)
-        chosen: NDArray[np.intp] = places[starts + -best % MOST_ALIKE]
-        return chosen
-
-
 _BEFORE, _AFTER = 3, 2
 """So many words around a specific tell in whose place it stands."""
 
+_MOST = 5
+"""So many alternatives are named."""
 
-def _words_around(texts: Iterable[tuple[str, Sequence[Specific]]], numbers: Mapping[str, int]) -> NDArray[np.intp]:
-    """The words around specifics, as numbers from 1 and 0 for none; a column for each, those before first."""
-    columns = []
-    for text, told in texts:
-        for one in told:
-            before = _TOKEN.findall(text[max(0, one.start - 40) : one.start].casefold())[-_BEFORE:]
-            after = _TOKEN.findall(text[one.end : one.end + 30].casefold())[:_AFTER]
-            for words, size in ((before, _BEFORE), (after, _AFTER)):
-                found = [numbers[word] for word in dict.fromkeys(words)]
-                columns += [*found, *[0] * (size - len(found))]
-    return np.array(columns, dtype=np.intp).reshape(-1, _BEFORE + _AFTER).T
+Ints = NDArray[np.intp]
 
 
-def _shared(ours: NDArray[np.intp], theirs: NDArray[np.intp]) -> NDArray[np.intp]:
+class Judged(NamedTuple):
+    """The specifics of the judged text, sentence after sentence.
+
+    Attributes:
+        text: The text.
+        specifics: They.
+        sentences: For each, which sentence it is of.
+        lacking: Which samples lack it; shape (specifics, samples).
+        nearest: For each sentence and sample the sample's sentence that is most like it, -1 for none.
+        stated: For each sentence the keys that it or the question states.
+    """
+
+    text: TextFacts
+    specifics: Sequence[Specific]
+    sentences: Ints
+    lacking: NDArray[np.bool_]
+    nearest: Ints
+    stated: Sequence[frozenset[str]]
+
+
+def alternatives(
+    judged: Judged, samples: Sequence[TextFacts], words: Sequence[Ints]
+) -> Iterator[tuple[tuple[str, int], ...]]:
+    """For each specific what the samples that lack it have in its place: of the same sort, in their nearest sentence.
+
+    Of several it is the one that shares most of the words around it, and of equals the first. What the sentence or the
+    question says itself is no alternative.
+
+    Args:
+        judged: What is asked for.
+        samples: The same asked again.
+        words: The words of the judged text and of each sample as numbers, `TextFacts.words` as `numbered` gives them.
+
+    Returns:
+        For each specific up to five texts and how many samples have each, the most frequent first.
+    """
+    rivals = _Rivals(judged, samples, words)
+    step = max(1, _PAIRS // (MOST_ALIKE * len(samples)))
+    for first in range(0, len(judged.specifics), step):
+        yield from rivals.most_frequent(np.arange(first, min(first + step, len(judged.specifics))))
+
+
+class _Rivals:
+    """What the samples have in the place of the judged text's specifics; many are compared at once."""
+
+    def __init__(self, judged: Judged, samples: Sequence[TextFacts], words: Sequence[Ints]) -> None:
+        self._judged = judged
+        self._theirs = [one for sample in samples for one in sample.specifics]
+        sorts: dict[Sort, int] = defaultdict(count().__next__)
+        needs: dict[frozenset[str], int] = defaultdict(count().__next__)
+        self._ours_by_sort = _numbers(sorts[sort_of(one)] for one in judged.specifics)
+        by_sort = _numbers(sorts[sort_of(one)] for one in self._theirs)
+        self._meanings = _numbers(needs[one.needs] for one in self._theirs)
+        self._needs = list(needs)
+        self._sorts = len(sorts)
+        sizes = [len(sample.sentences) for sample in samples]
+        self._first_sentences = np.cumsum([0, *sizes[:-1]])
+        # Those of one sort in one sentence lie one after the other.
+        cells = np.concatenate(
+            [_sentences_of(sample, first) for sample, first in zip(samples, self._first_sentences, strict=True)]
+        )
+        cells = np.where(cells < 0, cells, cells * self._sorts + by_sort)
+        self._order = cells.argsort(kind="stable")
+        self._cells = cells[self._order]
+        self._around_ours = _around([judged.text], [judged.specifics], words[:1])
+        self._around_theirs = _around(samples, [sample.specifics for sample in samples], words[1:])
+
+    def most_frequent(self, rows: Ints) -> Iterator[tuple[tuple[str, int], ...]]:
+        """For these specifics what is said most in their place, each as it is written first, with how often."""
+        told, places = self._best(*self._alike(rows))
+        # Each that is said, once for each specific.
+        codes = told * (1 + len(self._theirs)) + self._meanings[places]
+        _, firsts, times = np.unique(codes, return_index=True, return_counts=True)
+        order = np.lexsort((firsts, -times, told[firsts]))
+        of, texts, counts = told[firsts][order], places[firsts][order].tolist(), times[order].tolist()
+        starts, ends = of.searchsorted(rows).tolist(), of.searchsorted(rows, side="right").tolist()
+        for start, end in zip(starts, ends, strict=True):
+            end = min(end, start + _MOST)
+            yield tuple((one_line(self._theirs[texts[at]].text), counts[at]) for at in range(start, end))
+
+    def _alike(self, rows: Ints) -> tuple[Ints, Ints, Ints]:
+        """Pairs of our specifics and what may stand in their place: ours, in which sample, which of theirs."""
+        judged = self._judged
+        lacking, samples = judged.lacking[rows].nonzero()
+        ours = rows[lacking]
+        nearest = judged.nearest[judged.sentences[ours], samples]
+        ours, samples, nearest = (one[nearest >= 0] for one in (ours, samples, nearest))
+        cells = (self._first_sentences[samples] + nearest) * self._sorts + self._ours_by_sort[ours]
+        starts = self._cells.searchsorted(cells)
+        # Of a longer list none stands in another's place more than the rest.
+        sizes = np.minimum(self._cells.searchsorted(cells, side="right") - starts, MOST_ALIKE)
+        ours, samples = np.repeat(ours, sizes), np.repeat(samples, sizes)
+        theirs = self._order[expanded(starts, sizes)]
+        new = self._new(judged.sentences[ours], self._meanings[theirs])
+        return ours[new], samples[new], theirs[new]
+
+    def _new(self, sentences: Ints, meanings: Ints) -> NDArray[np.bool_]:
+        """Whether neither the sentence nor the question says what stands in its place."""
+        pairs, of = np.unique(sentences * len(self._needs) + meanings, return_inverse=True)
+        stated, needs = self._judged.stated, self._needs
+        each = zip(*(side.tolist() for side in np.divmod(pairs, len(needs))), strict=True)
+        return np.array([needs[meaning].isdisjoint(stated[at]) for at, meaning in each], dtype=np.bool_)[of]
+
+    def _best(self, ours: Ints, samples: Ints, theirs: Ints) -> tuple[Ints, Ints]:
+        """Of each sample's the one that shares most of the words around it with ours, the first of equals."""
+        changes = np.ones(len(ours), dtype=np.bool_)
+        changes[1:] = (ours[1:] != ours[:-1]) | (samples[1:] != samples[:-1])
+        starts = changes.nonzero()[0]
+        if not len(starts):
+            return ours, theirs
+        later = np.arange(len(ours)) - np.repeat(starts, np.diff(starts, append=len(ours)))
+        shared = _shared(self._around_ours[:, ours], self._around_theirs[:, theirs])
+        # One number for both: less than one word for the place among equals, which is below `MOST_ALIKE`.
+        best = starts + -np.maximum.reduceat(shared * MOST_ALIKE - later, starts) % MOST_ALIKE
+        return ours[best], theirs[best]
+
+
+def _numbers(numbers: Iterator[int]) -> Ints:
+    return np.fromiter(numbers, dtype=np.intp)
+
+
+def _sentences_of(text: TextFacts, first: int) -> Ints:
+    """For each specific of a text which sentence it is in, counted from `first`; -1 for none."""
+    starts, ends = np.array(text.sentences, dtype=np.intp).reshape(-1, 2).T
+    places = _numbers(one.start for one in text.specifics)
+    found = starts.searchsorted(places, side="right") - 1
+    inside = (found >= 0) & (places < np.append(ends, 0)[found])
+    return np.where(inside, first + found, -1)
+
+
+def _around(texts: Sequence[TextFacts], told: Sequence[Sequence[Specific]], words: Sequence[Ints]) -> Ints:
+    """The words around specifics, each once and 0 for none; a column for each specific, those before first."""
+    gap = np.zeros(max(_BEFORE, _AFTER), dtype=np.intp)
+    every = np.concatenate([gap, *chain.from_iterable((one, gap) for one in words)])
+    starts, ends, done = [], [], len(gap)
+    for text, specifics, of in zip(texts, told, words, strict=True):
+        before = text.before
+        starts += [done + before[one.start] for one in specifics]
+        ends += [done + before[one.end] for one in specifics]
+        done += len(of) + len(gap)
+    places = [np.array(starts, dtype=np.intp) - far for far in range(_BEFORE, 0, -1)]
+    places += [np.array(ends, dtype=np.intp) + far for far in range(_AFTER)]
+    found: Ints = every[np.stack(places)]
+    for side in (found[:_BEFORE], found[_BEFORE:]):
+        for at in range(1, len(side)):
+            side[at][(side[at] == side[:at]).any(axis=0)] = 0
+    return found
+
+
+def _shared(ours: Ints, theirs: Ints) -> Ints:
     """How many of the words around are the same, pair by pair; those before count twice."""
     same = np.zeros(ours.shape[1], dtype=np.intp)
     for side, weight in ((slice(_BEFORE), 2), (slice(_BEFORE, None), 1)):
-        for mine, other in product(ours[side], theirs[side]):
-            same += weight * ((mine == other) & (mine > 0))
+        for mine in ours[side]:
+            same += weight * ((mine == theirs[side]).any(axis=0) & (mine > 0))
     return same
-
-
-def _most_frequent(told: Sequence[Specific]) -> tuple[tuple[str, int], ...]:
-    """The five that are said most, each as it is written first, with how often."""
-    counts = Counter(one.needs for one in told)
-    first = {one.needs: one.text for one in reversed(told)}
-    return tuple((one_line(first[needs]), times) for needs, times in counts.most_common()[:5])
 
 
 def one_line(text: str) -> str:
     """A text with single spaces for its line breaks and other gaps."""
-    return " ".join(text.split())
+    return text if text.isalnum() else " ".join(text.split())

@@ -12,12 +12,17 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain
 from typing import Any, Literal, get_args
 
-from opik_checkembed.functional.alternatives import alternatives, one_line
-from opik_checkembed.functional.shared_words import nearest_by_words
+import numpy as np
+from numpy.typing import NDArray
+
+from opik_checkembed.functional.alternatives import Judged, alternatives, one_line
+from opik_checkembed.functional.shared_words import SentenceWords, nearest_by_words, numbered
 from opik_checkembed.functional.specifics import Kind, Specific
 from opik_checkembed.functional.text_facts import FactIndex, TextFacts
 
@@ -139,13 +144,11 @@ def fact_recurrence(
     if not 0 < floor < 1:
         raise ValueError(f"floor must lie between 0 and 1, not {floor!r}")
     found, known = _by_sentence(output, question)
-    asked = frozenset() if question is None else question.states
     # The same name in a hundred sentences is looked for once.
     index = FactIndex(samples)
     holding = {needs: index.holders(needs) for needs in {needs for facts in found for _, needs in facts}}
     held = [[holding[needs] for _, needs in facts] for facts in found]
-    nearest = _nearest(output, samples, [any(len(h) < len(samples) for h in of) for of in held])
-    instead = alternatives(output, samples, [[one for one, _ in facts] for facts in found], held, nearest, asked)
+    nearest, instead = _in_place(output, samples, found, held, frozenset() if question is None else question.states)
     results = []
     for facts, holders, spans, already in zip(found, held, nearest, known, strict=True):
         supports = tuple(
@@ -162,7 +165,7 @@ def fact_recurrence(
             for (one, needs), of in zip(facts, holders, strict=True)
         )
         score = _score(supports, len(samples), combine, floor)
-        results.append(SentenceFacts(supports, score, _lacking(supports, len(samples)), tuple(spans), already))
+        results.append(SentenceFacts(supports, score, _lacking(supports, len(samples)), spans, already))
     return results
 
 
@@ -212,25 +215,52 @@ def _by_sentence(output: TextFacts, question: TextFacts | None) -> tuple[list[li
 
 def _with_year(one: Specific, needs: frozenset[str], index: FactIndex) -> int | None:
     """For a date within one year, how many samples have it or at least its year."""
-    years = {key for key in one.states if _YEAR.fullmatch(key)} if one.kind == "date" else set()
+    years = _years(one.states) if one.kind == "date" else frozenset()
     if len(years) != 1 or not years.isdisjoint(needs):
         return None
     return len(index.holders(needs | years))
 
 
+@lru_cache(maxsize=4096)
+def _years(states: frozenset[str]) -> frozenset[str]:
+    """The keys of years without a day or month."""
+    return frozenset(key for key in states if _YEAR.fullmatch(key))
+
+
 _YEAR = re.compile(r"d:-?\d+--")
 
 
-def _nearest(
-    output: TextFacts, samples: Sequence[TextFacts], wanted: Sequence[bool]
-) -> list[list[tuple[int, int] | None]]:
-    """For each sentence of the output and each sample, the sentence of the sample that shares most words with it."""
-    rows = [at for at, want in enumerate(wanted) if want]
-    found: list[list[tuple[int, int] | None]] = [[None] * len(samples)] * len(wanted)
-    ours = [output.text[slice(*output.sentences[at])] for at in rows]
-    theirs = [[sample.text[slice(*span)] for span in sample.sentences] for sample in samples]
-    for at, nearest in zip(rows, nearest_by_words(ours, theirs), strict=True):
-        found[at] = [
-            None if place is None else sample.sentences[place] for sample, place in zip(samples, nearest, strict=True)
-        ]
-    return found
+def _in_place(
+    output: TextFacts,
+    samples: Sequence[TextFacts],
+    found: Sequence[Sequence[_Needed]],
+    held: Sequence[Sequence[Sequence[int]]],
+    asked: frozenset[str],
+) -> tuple[list[tuple[tuple[int, int] | None, ...]], Iterator[tuple[tuple[str, int], ...]]]:
+    """For each sentence where the samples' sentences are that are most like it; for each specific what these say.
+
+    A sentence with nothing that a sample lacks is held against none.
+    """
+    words = numbered([text.words for text in (output, *samples)])
+    ours, *theirs = map(_sentence_words, (output, *samples), words)
+    wanted = [at for at, of in enumerate(held) if any(len(holders) < len(samples) for holders in of)]
+    nearest = np.full((len(found), len(samples)), -1, dtype=np.intp)
+    nearest[wanted] = nearest_by_words(ours.at(wanted), theirs)
+    specifics = [one for facts in found for one, _ in facts]
+    lacking = np.ones((len(specifics), len(samples)), dtype=np.bool_)
+    for row, of in zip(lacking, chain.from_iterable(held), strict=True):
+        row[of] = False
+    stated = [asked.union(*(one.states for one, _ in facts)) for facts in found]
+    of_sentence = np.repeat(np.arange(len(found)), list(map(len, found)))
+    judged = Judged(output, specifics, of_sentence, lacking, nearest, stated)
+    spans = [
+        tuple(None if at < 0 else sample.sentences[at] for sample, at in zip(samples, row, strict=True))
+        for row in nearest.tolist()
+    ]
+    return spans, alternatives(judged, samples, words)
+
+
+def _sentence_words(text: TextFacts, words: NDArray[np.intp]) -> SentenceWords:
+    before = text.before
+    starts, ends = ([before[sentence[side]] for sentence in text.sentences] for side in (0, 1))
+    return SentenceWords(words, np.array(starts, dtype=np.intp), np.array(ends, dtype=np.intp))

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import math
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from itertools import accumulate, chain, count, pairwise
+from itertools import accumulate, count, pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-
-_TOKEN = re.compile(r"\w+")
 
 _COMMON = 256
 """A word of more sentences than this tells none apart, and to follow it to all of them would take quadratic time."""
@@ -20,86 +17,127 @@ _CELLS = 1_000_000
 """So many likenesses are held at once."""
 
 
-def nearest_by_words(sentences: Sequence[str], texts: Sequence[Sequence[str]]) -> list[list[int | None]]:
+def numbered(texts: Iterable[Iterable[str]]) -> list[NDArray[np.intp]]:
+    """The words of each text as numbers from 1 on, the same word in all of them as the same number.
+
+    Example:
+        >>> [numbers.tolist() for numbers in numbered([["to", "be"], ["to", "do"]])]
+        [[1, 2], [1, 3]]
+    """
+    numbers: dict[str, int] = defaultdict(count(1).__next__)
+    return [np.array([numbers[word] for word in text], dtype=np.intp) for text in texts]
+
+
+class SentenceWords(NamedTuple):
+    """The words of a text's sentences.
+
+    Attributes:
+        words: Numbers that stand for words.
+        starts: For each sentence where its words begin among them.
+        ends: Where they end.
+    """
+
+    words: NDArray[np.intp]
+    starts: NDArray[np.intp]
+    ends: NDArray[np.intp]
+
+    def at(self, places: Sequence[int]) -> SentenceWords:
+        """Some of its sentences."""
+        chosen = np.array(places, dtype=np.intp)
+        return SentenceWords(self.words, self.starts[chosen], self.ends[chosen])
+
+
+def nearest_by_words(sentences: SentenceWords, texts: Sequence[SentenceWords]) -> NDArray[np.intp]:
     """For each sentence and each text, the sentence of the text that shares most words with it.
 
     The likeness is the cosine of word sets, a word that stands in n of N sentences weighing log((1 + N) / n).
 
     Args:
         sentences: What to look for.
-        texts: The sentences of each other text.
+        texts: The sentences of each other text, the same word as the same number.
 
     Returns:
-        For each sentence and each text the position of the nearest one, the first of equals; None where none shares a
+        Shape (sentences, texts): the position of the nearest sentence, the first of equals; -1 where none shares a
         word.
 
     Example:
-        >>> nearest_by_words(["She died in Oslo."], [["Born in Rome.", "She died there."], ["Nothing."]])
-        [[1, None]]
+        >>> words = np.array([1, 2, 3, 4, 5, 6])  # born in Rome, she died there
+        >>> told = SentenceWords(words, starts=np.array([0, 3]), ends=np.array([3, 6]))
+        >>> asked = SentenceWords(np.array([4, 5, 2, 7]), starts=np.array([0]), ends=np.array([4]))  # she died in Oslo
+        >>> nearest_by_words(asked, [told, told.at([])]).tolist()
+        [[1, -1]]
     """
-    theirs = [_words(sentence) for text in texts for sentence in text]
-    if not theirs:
-        return [[None] * len(texts) for _ in sentences]
-    ours = [_words(sentence) for sentence in sentences]
-    bounds = list(pairwise(accumulate(map(len, texts), initial=0)))
-    shared = _SharedWords(ours, theirs)
-    step = max(1, _CELLS // len(theirs))
-    found: list[list[int | None]] = []
-    for first in range(0, len(ours), step):
-        likeness = shared.likeness(slice(first, first + step))
-        best = [_best(likeness[:, start:end]) for start, end in bounds]
-        found.extend([None if place < 0 else place for place in row] for row in zip(*best, strict=True))
-    return found
+    total = len(sentences.starts)
+    bounds = list(pairwise(accumulate((len(text.starts) for text in texts), initial=0)))
+    if not bounds or not bounds[-1][1]:
+        return np.full((total, len(texts)), -1, dtype=np.intp)
+    shared = _SharedWords(sentences, texts)
+    step = max(1, _CELLS // bounds[-1][1])
+    parts = [
+        np.stack([_best(likeness[:, start:end]) for start, end in bounds], axis=1)
+        for first in range(0, total, step)
+        for likeness in (shared.likeness(first, min(first + step, total)),)
+    ]
+    return np.concatenate(parts) if parts else np.empty((0, len(texts)), dtype=np.intp)
 
 
-def _best(likeness: NDArray[np.float64]) -> list[int]:
+def _best(likeness: NDArray[np.float64]) -> NDArray[np.intp]:
     """The column of each row's largest value, -1 where none is above 0."""
     if not likeness.shape[1]:
-        return [-1] * len(likeness)
+        return np.full(len(likeness), -1, dtype=np.intp)
     top = likeness.argmax(axis=1)
-    found: list[int] = np.where(likeness[np.arange(len(top)), top] > 0, top, -1).tolist()
-    return found
+    return np.where(likeness[np.arange(len(top)), top] > 0, top, -1)
 
 
-def _words(text: str) -> dict[str, None]:
-    """Its words, each once, in an order that no hash decides: sums of floats depend on it."""
-    return dict.fromkeys(_TOKEN.findall(text.casefold()))
+def expanded(starts: NDArray[np.intp], sizes: NDArray[np.intp]) -> NDArray[np.intp]:
+    """All numbers of all ranges, one range after the other.
+
+    Example:
+        >>> expanded(np.array([5, 0]), np.array([2, 3])).tolist()
+        [5, 6, 0, 1, 2]
+    """
+    return np.arange(sizes.sum()) + np.repeat(starts - (sizes.cumsum() - sizes), sizes)
 
 
 class _SharedWords:
-    """Which sentences hold which word, and what a word weighs. Words are numbers here, and sentences too."""
+    """Which sentences hold which word, and what a word weighs."""
 
-    def __init__(self, ours: Sequence[Iterable[str]], theirs: Sequence[Iterable[str]]) -> None:
-        numbers: dict[str, int] = defaultdict(count().__next__)
-        self._ours = [[numbers[word] for word in words] for words in ours]
-        held = [[numbers[word] for word in words] for words in theirs]
-        words, sentences = flat(held), np.repeat(np.arange(len(held)), list(map(len, held)))
+    def __init__(self, ours: SentenceWords, theirs: Sequence[SentenceWords]) -> None:
+        size = 1 + max((int(text.words.max()) for text in (ours, *theirs) if len(text.words)), default=0)
+        self._ours, self._words = _sets([ours], size)
+        held, words = _sets(theirs, size)
+        self._size = sum(len(text.starts) for text in theirs)
         # The sentences that hold the first word, then those that hold the second, and so on.
-        self._places = sentences[words.argsort(kind="stable")]
-        self._times = np.bincount(words, minlength=len(numbers))
+        self._places = held[words.argsort(kind="stable")]
+        self._times = np.bincount(words, minlength=size)
         self._starts = self._times.cumsum() - self._times
-        total = len(ours) + len(theirs)
-        weights = np.array([0.0, *(math.log((1 + total) / times) ** 2 for times in range(1, total + 1))])
-        self._weights = weights[self._times + np.bincount(flat(self._ours), minlength=len(numbers))]
-        lengths = [math.sqrt(math.fsum(self._weights[words])) or 1.0 for words in held]
-        self._lengths = np.array(lengths, dtype=np.float64)
+        total = len(ours.starts) + self._size
+        in_all = np.maximum(self._times + np.bincount(self._words, minlength=size), 1)
+        self._weights = np.log((1 + total) / in_all) ** 2
+        lengths = np.sqrt(np.bincount(held, self._weights[words], self._size))
+        self._lengths = np.where(lengths > 0, lengths, 1.0)
 
-    def likeness(self, rows: slice) -> NDArray[np.float64]:
+    def likeness(self, first: int, stop: int) -> NDArray[np.float64]:
         """Cosines of some of our sentences but for their own lengths, which change no order; shape (ours, theirs)."""
-        size = len(self._lengths)
-        ours = self._ours[rows]
-        words = flat(ours)
-        firsts = np.repeat(np.arange(len(ours)) * size, list(map(len, ours)))
+        part = slice(*self._ours.searchsorted([first, stop]))
+        words, rows = self._words[part], self._ours[part] - first
         telling = self._times[words] <= _COMMON
-        words, firsts = words[telling], firsts[telling]
+        words, rows = words[telling], rows[telling]
         times = self._times[words]
         # Each word stands for all its places, which lie one after the other.
-        within = np.arange(times.sum()) - np.repeat(times.cumsum() - times, times)
-        places = self._places[np.repeat(self._starts[words], times) + within]
-        sums = np.bincount(np.repeat(firsts, times) + places, np.repeat(self._weights[words], times), len(ours) * size)
-        return sums.reshape(len(ours), size) / self._lengths
+        places = self._places[expanded(self._starts[words], times)]
+        cells = np.repeat(rows * self._size, times) + places
+        sums = np.bincount(cells, np.repeat(self._weights[words], times), (stop - first) * self._size)
+        return sums.reshape(stop - first, self._size) / self._lengths
 
 
-def flat(lists: Iterable[Iterable[int]]) -> NDArray[np.intp]:
-    """The numbers of all lists, one list after the other."""
-    return np.fromiter(chain.from_iterable(lists), dtype=np.intp)
+def _sets(texts: Sequence[SentenceWords], size: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The words of each sentence, each once: sentences, counted through all texts, and words below `size`, in order."""
+    codes, done = [np.empty(0, dtype=np.intp)], 0
+    for text in texts:
+        lengths = text.ends - text.starts
+        rows = np.repeat(np.arange(done, done + len(lengths)), lengths)
+        codes.append(rows * size + text.words[expanded(text.starts, lengths)])
+        done += len(lengths)
+    sentences, words = np.divmod(np.unique(np.concatenate(codes)), size)
+    return sentences, words

@@ -6,15 +6,13 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import chain
 from typing import NamedTuple
 
-from opik_checkembed.functional.specifics import Kind, Specific, specifics, words_of
+from opik_checkembed.functional.specifics import Kind, Specific, specifics, words_with_cuts
 
 _LONGEST_INDEXED = 8
 """Phrases up to so many words are looked up; longer ones are read for in the text where they begin so."""
-
-MOST_ALIKE = 64
-"""So many specifics of one kind in one sentence are compared with what they may stand in place of."""
 
 Sort = tuple[Kind, frozenset[str]]
 """What can stand in a specific's place."""
@@ -27,10 +25,19 @@ class _Longer(NamedTuple):
     states: frozenset[str]
 
     @classmethod
-    def joined(cls, of: Iterable[_Longer]) -> _Longer:
+    def joined(cls, of: Sequence[Specific]) -> _Longer:
         """What all of them need and state."""
-        every = list(of)
-        return cls(frozenset().union(*(one.needs for one in every)), frozenset().union(*(one.states for one in every)))
+        return cls(frozenset().union(*(one.needs for one in of)), frozenset().union(*(one.states for one in of)))
+
+
+@lru_cache(maxsize=8192)
+def _whole_and_tails(states: frozenset[str]) -> tuple[list[str], list[str]]:
+    """The words of a name and those it ends in, as its keys have them. Names recur, and so do their keys."""
+    return [key[5:] for key in states if key[:5] == "name:"], [key[5:] for key in states if key[:5] == "tail:"]
+
+
+def _read(one: Specific) -> tuple[frozenset[str], frozenset[str]]:
+    return one.needs, one.states
 
 
 @dataclass(frozen=True)
@@ -58,35 +65,47 @@ class TextFacts:
     def longer(self) -> Mapping[int, _Longer]:
         """For a short name that ends longer ones of this text ("Curie" beside "Marie Curie"), what those say."""
         # A name that stands a thousand times says the same each time.
-        names = {at: _Longer(one.needs, one.states) for at, one in enumerate(self.specifics) if one.kind == "name"}
-        ends: dict[str, set[_Longer]] = {}
-        for name in set(names.values()):
-            for key in name.states:
-                if key.startswith("tail:"):
-                    ends.setdefault(key[5:], set()).add(name)
-        joined: dict[_Longer, _Longer] = {}
-        for name in set(names.values()) if ends else ():
-            own = [key[5:] for key in name.states if key.startswith("name:")]
-            of = {longer for one in own for longer in ends.get(one, ())} - {name}
+        places: dict[str, list[int]] = {}
+        for at, one in enumerate(self.specifics):
+            if one.kind == "name":
+                places.setdefault(one.text, []).append(at)
+        names = {text: self.specifics[at[0]] for text, at in places.items()}
+        ends: dict[str, list[Specific]] = {}
+        for name in names.values():
+            for tail in _whole_and_tails(name.states)[1]:
+                ends.setdefault(tail, []).append(name)
+        joined: dict[int, _Longer] = {}
+        for text, name in names.items() if ends else ():
+            whole = _whole_and_tails(name.states)[0]
+            of = [longer for words in whole for longer in ends.get(words, ()) if _read(longer) != _read(name)]
             if of:
-                joined[name] = _Longer.joined(of)
-        return {at: joined[name] for at, name in names.items() if name in joined} if joined else {}
+                joined |= dict.fromkeys(places[text], _Longer.joined(of))
+        return joined
 
     @cached_property
-    def words(self) -> str:
-        """Its folded words, each between spaces."""
-        return f" {words_of(self.text)} "
+    def words(self) -> Sequence[str]:
+        """Its folded words. None reaches over the beginning or end of a sentence or specific."""
+        return self._words_and_cuts[0]
+
+    @cached_property
+    def before(self) -> Mapping[int, int]:
+        """For where each sentence and specific begins and ends, how many words stand before it."""
+        return self._words_and_cuts[1]
+
+    @cached_property
+    def _words_and_cuts(self) -> tuple[list[str], dict[int, int]]:
+        cuts = [*chain.from_iterable(self.sentences), *(at for one in self.specifics for at in (one.start, one.end))]
+        return words_with_cuts(self.text, cuts)
 
     def says(self, phrase: str) -> bool:
         """Whether these folded words stand in it, one after the other."""
         wanted = phrase.split()
         size = min(len(wanted), _LONGEST_INDEXED)
         if size not in self._phrases:
-            words = self.words.split()
-            self._phrases[size] = frozenset(map(" ".join, zip(*(words[at:] for at in range(size)), strict=False)))
+            self._phrases[size] = frozenset(map(" ".join, zip(*(self.words[at:] for at in range(size)), strict=False)))
         if " ".join(wanted[:size]) not in self._phrases[size]:
             return False
-        return size == len(wanted) or f" {phrase} " in self.words
+        return size == len(wanted) or f" {phrase} " in f" {' '.join(self.words)} "
 
     @cached_property
     def _phrases(self) -> dict[int, frozenset[str]]:
@@ -96,30 +115,14 @@ class TextFacts:
     @cached_property
     def loose(self) -> frozenset[str]:
         """Its folded words outside names."""
-        pieces, done = [], 0
+        found: set[str] = set()
+        done = 0
         for one in self.specifics:
             if one.kind == "name":
-                pieces.append(self.text[done : one.start])
-                done = one.end
-        pieces.append(self.text[done:])
-        return frozenset(words_of(" ".join(pieces)).split())
-
-    @cached_property
-    def by_sentence(self) -> Mapping[tuple[int, int], Mapping[Sort, Sequence[int]]]:
-        """Which of its specifics each of its sentences holds, by what can stand in whose place."""
-        found: dict[tuple[int, int], dict[Sort, list[int]]] = {}
-        at = 0
-        for span in self.sentences:
-            while at < len(self.specifics) and self.specifics[at].start < span[0]:
-                at += 1
-            told = found[span] = {}
-            while at < len(self.specifics) and self.specifics[at].start < span[1]:
-                alike = told.setdefault(sort_of(self.specifics[at]), [])
-                # Of a longer list none stands in another's place more than the rest.
-                if len(alike) < MOST_ALIKE:
-                    alike.append(at)
-                at += 1
-        return found
+                found.update(self.words[done : self.before[one.start]])
+                done = self.before[one.end]
+        found.update(self.words[done:])
+        return frozenset(found)
 
     def holds(self, needs: frozenset[str]) -> bool:
         """Whether it states one of these keys, or has the words of a name or title without its capitals or marks."""
@@ -138,7 +141,7 @@ class FactIndex:
         self._every = (1 << len(texts)) - 1
         self.stated = _masks([text.states for text in texts])
         self.loose = _masks([text.loose for text in texts])
-        self.words = _masks([frozenset(text.words.split()) for text in texts])
+        self.words = _masks([frozenset(text.words) for text in texts])
 
     def holders(self, needs: frozenset[str]) -> list[int]:
         """The texts that state one of these keys, or have the words of a name or title without capitals or marks."""
@@ -147,6 +150,8 @@ class FactIndex:
             mask |= self.stated.get(key, 0)
         # Only the texts that do not state it are read for its words.
         for key in needs if mask != self._every else ():
+            if key.startswith(("name:", "n:", "tail:", "initials:")):
+                continue
             kind, _, words = key.partition(":")
             if kind == "w" and " " not in words:
                 # A name of one word may be somebody else's within a longer name.

@@ -5,12 +5,27 @@ from __future__ import annotations
 import math
 import re
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from opik_checkembed.functional import shared_words
-from opik_checkembed.functional.shared_words import nearest_by_words
+from opik_checkembed.functional.shared_words import SentenceWords, numbered
+from opik_checkembed.functional.specifics import words_of
+
+
+def nearest_by_words(sentences: list[str], texts: list[list[str]]) -> list[list[int | None]]:
+    """The function at hand for sentences as strings, with None for none."""
+    split = [[words_of(sentence).split() for sentence in text] for text in (sentences, *texts)]
+    read = []
+    for text, words in zip(
+        split, numbered([word for sentence in text for word in sentence] for text in split), strict=True
+    ):
+        ends = np.cumsum([len(sentence) for sentence in text], dtype=np.intp)
+        read.append(SentenceWords(words, ends - np.array([len(sentence) for sentence in text], dtype=np.intp), ends))
+    found = shared_words.nearest_by_words(read[0], read[1:])
+    return [[None if place < 0 else place for place in row] for row in found.tolist()]
 
 
 def test_rare_words_decide() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from opik_checkembed.errors import ConfigurationError
-from opik_checkembed.functional.specifics import Specific, folded, specifics, words_of
+from opik_checkembed.functional.specifics import Specific, folded, specifics, words_of, words_with_cuts
 from opik_checkembed.functional.specifics.figures import number_value, suffix
 from opik_checkembed.functional.specifics.numerals import words_value
 from opik_checkembed.functional.text_facts import TextFacts
@@ -308,7 +308,37 @@ def test_folding_and_words() -> None:
     assert words_of("in the U.S.A, J.R.R. Tolkien; U.S.-based p.m.The James' x.y a.bc.d.") == (
         "in the usa jrr tolkien us based pmthe james x y a bc d"
     )
-    assert words_of("_U.S._ 2.A.B. o'clock's 'tis") == "u s 2 ab o clock tis"
+    assert words_of("_U.S._ 2.A.B. o'clock's 'tis") == "us 2 ab o clock tis"
+
+
+def test_words_between_cuts() -> None:
+    text = "The U.S. Mint’s coin_book, 1893年に"
+    words, before = words_with_cuts(text, [4, 8, 9, 13, 27, 31])
+    assert words == ["the", "us", "mint", "coin", "book", "1893", "年に"]
+    assert [text[at:] for at in before] == [
+        text,
+        "U.S. Mint’s coin_book, 1893年に",
+        " Mint’s coin_book, 1893年に",
+        "Mint’s coin_book, 1893年に",
+        "’s coin_book, 1893年に",
+        "1893年に",
+        "年に",
+        "",
+    ]
+    # The possessive behind the cut is no word of its own.
+    assert list(before.values()) == [0, 1, 2, 2, 3, 5, 6, 7]
+    assert words_with_cuts("", []) == ([], {0: 0})
+
+
+@given(st.text(alphabet="ab. é'_1ß年", max_size=40), st.data())
+def test_words_between_cuts_are_the_words_of_the_pieces_where_cuts_are_white_space(
+    text: str, data: st.DataObject
+) -> None:
+    spaces = [at for at, letter in enumerate(text) if letter == " "]
+    cuts = data.draw(st.lists(st.sampled_from(spaces), unique=True)) if spaces else []
+    words, before = words_with_cuts(text, cuts)
+    assert " ".join(words) == words_of(text)
+    assert all(before[at] == len(words_of(text[:at]).split()) for at in before)
 
 
 TEXTS = st.lists(
