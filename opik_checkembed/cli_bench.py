@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -160,6 +161,35 @@ def _timed(cell: Cell) -> str:
     """A cell in a line, so that a run that is broken off has shown what it timed."""
     theirs = "" if cell.reference_s is None else f", selfcheckgpt {cell.reference_s:.2f} s ({cell.speedup:.1f} x)"
     return f"{cell.method} ({cell.model}), {cell.tokens} tokens, {cell.samples} samples: {cell.ours_s:.3f} s{theirs}"
+
+
+@bench.command("recurrence")
+@click.option(
+    "--data",
+    required=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="WikiBio passages, as for bench wikibio; their sentences are what the texts are made of.",
+)
+@click.option("--rounds", type=click.IntRange(min=1), default=8, show_default=True)
+def bench_recurrence(data: Path, rounds: int) -> None:
+    """Milliseconds of one core for fact recurrence: 200 sentences against 20 samples of 300 words, and multiples."""
+    from opik_checkembed.benchmarks.recurrence import SAMPLES, SENTENCES, TARGET_MS, WORDS, recurrence_times
+    from opik_checkembed.benchmarks.wikibio import load_wikibio
+
+    passages = load_wikibio(data).passages
+    for times in (1, 2, 4):
+        spent = recurrence_times(passages, sentences=times * SENTENCES, words=times * WORDS, rounds=rounds)
+        best, middle = min(one.total for one in spent), statistics.median(one.total for one in spent)
+        split, find, compare = (
+            statistics.median(getattr(one, part) for one in spent) for part in ("splitting", "finding", "comparing")
+        )
+        each = statistics.median(1000 * one.total / one.characters for one in spent)
+        target = f" (target under {TARGET_MS:.0f})" if times == 1 else ""
+        click.echo(
+            f"{times * SENTENCES} sentences, {SAMPLES} samples of {times * WORDS} words: {middle:.0f} ms, at best "
+            f"{best:.0f}{target}; to split {split:.0f}, find {find:.0f}, compare {compare:.0f}; {each:.2f} a thousand "
+            f"characters"
+        )
 
 
 @bench.command("overhead")

@@ -330,6 +330,21 @@ def test_bench_runtime_prints_all_sides_and_draws_them(tmp_path: Path) -> None:
     assert plot.read_text("utf-8").startswith("<?xml")
 
 
+def test_bench_recurrence_says_what_each_part_took_and_how_it_grows(tmp_path: Path) -> None:
+    data = tmp_path / "dev.jsonl"
+    data.write_text(wikibio_rows(4), "utf-8")
+
+    done = call("bench", "recurrence", "--data", data, "--rounds", "2")
+    too_many = call("bench", "recurrence", "--data", data, "--rounds", "4")
+
+    assert done.exit_code == 0, done.output
+    row = r"(\d+) sentences, 20 samples of (\d+) words: \d+ ms, at best \d+.*; to split \d+, find \d+, compare \d+; "
+    assert re.findall(row, done.output) == [("200", "300"), ("400", "600"), ("800", "1200")]
+    assert "target under 100" in done.output
+    assert too_many.exit_code == 1
+    assert "4 rounds need more than 4 passages, not 4" in too_many.output
+
+
 def test_bench_runtime_says_how_to_name_a_parser_that_is_installed() -> None:
     done = call("bench", "runtime", "--spacy", "no_such_pipeline")
 
