@@ -485,6 +485,8 @@ def test_particles_of_another_language_and_codes_of_many_parts() -> None:
         ("It opened 2 in 1999 and 3 in 12 towns.", ["2", "1999", "3", "12"]),
         ("Seven in three teams.", ["Seven", "three"]),
         ("The walk takes two-and-a-half hours.", ["two-and-a-half hours"]),
+        ("Its rating is 3.5 out of 5; another gave it four out of five stars.", ["3.5 out of 5", "four out of five"]),
+        ("It is 3.5 out of 5 miles.", ["3.5", "5 miles"]),
     ],
 )
 def test_proportions_and_halves_with_hyphens(text: str, expected: list[str]) -> None:
@@ -495,4 +497,13 @@ def test_a_proportion_is_its_fraction() -> None:
     (one_in_five,) = specifics("one in five")
 
     assert one_in_five.supported_by(specifics("1/5 of them")[0])
+    assert one_in_five.supported_by(specifics("Overall, 20 out of 100 do.")[0])
     assert not one_in_five.supported_by(specifics("five of them")[0])
+
+
+@pytest.mark.parametrize("rating", ["4 out of 5 stars", "rated four out of five", "a 4 out of 5 rating"])
+def test_a_rating_is_its_figure_and_no_share(rating: str) -> None:
+    four = specifics(rating)[-1]
+
+    assert four.supported_by(specifics("stars: 4.0")[0])
+    assert not four.supported_by(specifics("four in five guests")[0])

@@ -70,13 +70,20 @@ def _proportion(scan: Scan, match: re.Match[str]) -> None:
     if above is None:
         return
     part, whole = (
-        int(word.replace(",", "")) if word[0].isdigit() else words_value([word.casefold()], "en")
+        Decimal(word.replace(",", "")) if word[0].isdigit() else words_value([word.casefold()], "en")
         for word in (above[0], match["below"])
     )
+    if part is None or whole is None:
+        return
+    rated = patterns.RATED.search(scan.left, max(0, above.start() - 30), above.start()) is not None
+    if match["far"] != "in" and (rated or patterns.OF_A_SCALE.match(scan.left, match.end()) is not None):
+        # "4 out of 5 stars" says 4, as "4 stars" does.
+        scan.take(above.start(), match.end(), "number", quantity(str(number_value(str(part), "en")), None))
+        return
     behind = suffix(scan.left, match.end(), "en", money=False)
     # "3 in 10 minutes" is none, nor "12 in 2021".
     lasting = behind.unit is not None or behind.power or (above[0].isdigit() and part != 1 and match["far"] == "in")
-    if part is None or whole is None or not 0 < part < whole or lasting or 1000 < whole < 2100:
+    if part % 1 or not 0 < part < whole or lasting or 1000 < whole < 2100:
         return
     scan.take(above.start(), match.end(), "number", quantity(str(number_value(f"{part / whole:.9f}", "en")), None))
 

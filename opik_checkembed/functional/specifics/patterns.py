@@ -468,7 +468,12 @@ OUT_OF = re.compile(
 )
 """In an English proportion what stands between its numbers, and the second: one in five, 3 out of 4."""
 
-ABOVE = re.compile(r"(?<![\w.,-])(?:[a-z]{3,5}|\d{1,2})\Z", re.IGNORECASE)
+ABOVE = re.compile(r"(?<![\w.,-])(?:[a-z]{3,5}|\d{1,2}(?:\.\d)?)\Z", re.IGNORECASE)
+
+RATED = re.compile(r"\b(?:rat(?:ed|es?|ings?)|stars?)\b[^.!?\n]{0,20}\Z", re.IGNORECASE)
+
+OF_A_SCALE = re.compile(r"[ -](?:stars?|points?|ratings?)\b", re.IGNORECASE)
+"""Before and behind 4 out of 5 that is no share."""
 
 FRACTION_HEADS = {language: heads(words) for language, words in BELOW_TEN.items()}
 
