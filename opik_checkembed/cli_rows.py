@@ -28,7 +28,8 @@ _OPTIONS = (
         "--fuse",
         multiple=True,
         metavar="NAME=PART+PART",
-        help="A row of z-scores added. Parts are rows by their name, also those in --scores, or methods as above.",
+        help="A row of the parts' mean z-scores. Parts are rows by their name, also those in --scores, or methods as "
+        "above.",
     ),
     click.option(
         "--fuse-fitted",

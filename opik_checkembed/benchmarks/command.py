@@ -25,7 +25,7 @@ class Wanted:
 
     Attributes:
         methods: Each NAME or NAME:OPTION=VALUE,...
-        fuse: Each NAME=PART+PART+..., the parts' z-scores added.
+        fuse: Each NAME=PART+PART+..., the mean of the parts' z-scores.
         fuse_fitted: The same, weighed by a cross-validated fit.
         out: JSON file of the table; rows already there stay.
         scores: JSON file of the rows' scores, text by text; those already there can be parts.

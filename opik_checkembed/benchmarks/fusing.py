@@ -1,4 +1,4 @@
-"""Several methods as one row: their z-scores added, or weighed by a fit whose scores are out of fold."""
+"""Several methods as one row: the mean of their z-scores, or weighed by a fit whose scores are out of fold."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from opik_checkembed.benchmarks.scoring import Cost, JudgedText, Key, Method, MethodScores, PassageScore, score_all
 from opik_checkembed.benchmarks.table import RANDOM
+from opik_checkembed.calibration.model import normal_share
 from opik_checkembed.errors import ConfigurationError
 from opik_checkembed.progress import Progress, show_progress
 
@@ -26,8 +27,8 @@ class FusedMethod:
     Args:
         name: Name of the row; a fitted one says so after it.
         parts: What it joins: methods, which are scored once however often they are asked for, or scores there are.
-        fitted: False adds the parts' z-scores, all alike, nothing fitted. True weighs them by a regression on the
-            labels, cross-validated, so that no text is scored by a fit that has seen it.
+        fitted: False takes the mean of the parts' z-scores, all alike, nothing fitted. True weighs them by a regression
+            on the labels, cross-validated, so that no text is scored by a fit that has seen it.
 
     Raises:
         ConfigurationError: It has fewer than two parts, or one twice.
@@ -145,9 +146,14 @@ def fused(
     """The scores of a fused row.
 
     Each part's scores become z-scores: their mean is taken off, and they are divided by their standard deviation, both
-    over the texts (or sentences) that the part scored. A text's score is the sum over the parts. A sentence's is the
-    sum over the parts that score sentences, plus the texts' z-scores of those that score texts alone. A part that could
-    not score something adds nothing there, as if it were at its mean; what no part could score has no score.
+    over the texts (or sentences) that the part scored. A text's score is the place of their mean over the parts on the
+    normal distribution, 0 to 1: what `EnsembleMetric` gives a text that all parts scored, with the moments of this
+    data. A sentence's takes the sentences' z-scores of the parts that score sentences, and the texts' of those that
+    score texts alone. A part that could not score something counts there as its mean, z-score 0; what no part could
+    score has no score.
+
+    The mean itself has no bounds, but labels end at 0 and 1, and so do places: a straight line fits the two better.
+    The order, and what rests on it, is that of the mean, or of the sum.
 
     With k samples a part is read at the most samples up to k that it was scored with.
 
@@ -155,7 +161,7 @@ def fused(
         method: Names the row.
         parts: The scores of its parts.
         texts: The texts they are about, the first of them if parts have more.
-        targets: What to fit the weights to, instead of adding: for each fold of texts a ridge or logistic regression on
+        targets: What to fit weights to, instead of equal ones: for each fold of texts a ridge or logistic regression on
             the z-scores of the others, whose moments are taken over these others too. The scores are its predictions
             (log-odds for a logistic one).
 
@@ -259,16 +265,16 @@ def _sentences(
             _z(column) if own else _z(whole[:, place])[within]
             for place, (own, column) in enumerate(zip(splits, columns, strict=True))
         ]
-        return _sum(np.array(zs).T)
+        return _places(np.array(zs).T)
     if targets.sentences is None:
         return None
     return _weighed(np.array(columns).T, targets, within)
 
 
 def _weighed(features: Array, targets: Targets | None, within: NDArray[np.intp]) -> Array:
-    """The sum of the z-scored columns, or out-of-fold predictions; NaN in rows without any score."""
+    """The places of the rows' mean z-scores, or out-of-fold predictions; NaN in rows without any score."""
     if targets is None:
-        return _sum(np.array([_z(column) for column in features.T]).T)
+        return _places(np.array([_z(column) for column in features.T]).T)
     labels = targets.texts if targets.sentences is None else np.concatenate(targets.sentences)
     known = ~np.isnan(features).all(axis=1)
     found = np.full(len(features), np.nan)
@@ -321,9 +327,11 @@ def _z(column: Array) -> Array:
     return z
 
 
-def _sum(z: Array) -> Array:
-    total: Array = np.where(np.isnan(z).all(axis=1), np.nan, np.nansum(z, axis=1))
-    return total
+def _places(z: Array) -> Array:
+    """Where each row's mean lies on the normal distribution, unknown values at their column's mean, 0."""
+    places = np.array([normal_share(mean) for mean in np.nan_to_num(z).mean(axis=1)])
+    places[np.isnan(z).all(axis=1)] = np.nan
+    return places
 
 
 def _known(value: float) -> float | None:

@@ -180,7 +180,7 @@ class Calibration:
         if self.method == "isotonic":
             return _interpolated(self.knots, z[0])
         if self.method == "moments":
-            return 0.5 * math.erfc(-math.fsum(z) / len(z) / math.sqrt(2))
+            return normal_share(math.fsum(z) / len(z))
         return sigmoid(math.fsum([self.intercept, *(c * one for c, one in zip(self.coefficients, z, strict=True))]))
 
     def contributions(self, scores: Mapping[str, float | None]) -> dict[str, float]:
@@ -361,6 +361,16 @@ def sigmoid(log_odds: float) -> float:
         return 1 / (1 + math.exp(-log_odds))
     odds = math.exp(log_odds)
     return odds / (1 + odds)
+
+
+def normal_share(z: float) -> float:
+    """The share of the standard normal distribution below z.
+
+    Example:
+        >>> normal_share(0.0), round(normal_share(1.0), 2)
+        (0.5, 0.84)
+    """
+    return 0.5 * math.erfc(-z / math.sqrt(2))
 
 
 def _interpolated(knots: Sequence[tuple[float, float]], z: float) -> float:

@@ -1,9 +1,10 @@
-"""Fused rows against sums worked out by hand, and fits against the same fit written out."""
+"""Fused rows against means worked out by hand, and fits against the same fit written out."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,9 @@ from opik_checkembed.benchmarks.fusing import (
     run_methods,
 )
 from opik_checkembed.benchmarks.scoring import Cost, JudgedText, MethodScores, PassageScore
+from opik_checkembed.calibration import fit_moments
 from opik_checkembed.errors import ConfigurationError, ItemError
+from opik_checkembed.results import ItemResult, LocalResults, Score
 from opik_checkembed.splitters import Sentence
 
 Value = float | tuple[float | None, ...] | None
@@ -52,19 +55,24 @@ def part(name: str, *values: Value, k: int = 3, **more: Any) -> MethodScores:
     )
 
 
-def sums(found: MethodScores, k: int = 3) -> list[float | None]:
+def text_values(found: MethodScores, k: int = 3) -> list[float | None]:
     return [None if scores is None else scores[k].value for scores in found.texts]
+
+
+def means(*expected: float | None) -> list[float | None]:
+    """The scores that these means of z-scores have."""
+    return [None if mean is None else NormalDist().cdf(mean) for mean in expected]
 
 
 def fuse(name: str, parts: Sequence[MethodScores], judged: Sequence[JudgedText]) -> MethodScores:
     return fused(FusedMethod(name, parts), parts, judged)
 
 
-def test_z_scores_are_added() -> None:
-    # Means 2 and 30, deviations 1 and 10.
+def test_a_score_is_the_place_of_the_mean_z_score_on_the_normal_distribution() -> None:
+    # Means 2 and 30, deviations 1 and 10: the z-scores are -1 or 1, their means -1, 0, 0 and 1.
     parts = [part("one", 1.0, 3.0, 1.0, 3.0), part("two", 20.0, 20.0, 40.0, 40.0)]
     found = fuse("both", parts, texts(1, 1, 1, 1))
-    assert sums(found) == pytest.approx([-2.0, 0.0, 0.0, 2.0])
+    assert text_values(found) == pytest.approx([0.158655, 0.5, 0.5, 0.841345], abs=1e-6)
     assert (found.key, found.published, found.headline, found.seconds) == (("both", None), None, 3, 4.0)
     assert found.parts == ("one", "two")
     assert found.notes == ("one + two: equal weights, z-scores over this data, nothing fitted",)
@@ -72,11 +80,21 @@ def test_z_scores_are_added() -> None:
     assert [score.cost for score in found.at(3)] == [Cost(1.0, 4, 2)] * 4
 
 
+def test_texts_that_all_parts_scored_have_what_an_ensemble_with_the_moments_of_this_data_gives_them() -> None:
+    rng = np.random.default_rng(0)
+    given = {name: rng.gamma(2.0, size=60).tolist() for name in ("one", "two", "three")}
+    found = fuse("all", [part(name, *of) for name, of in given.items()], texts(*[1] * 60))
+    items = [ItemResult(str(n), {}, {}, tuple(Score(name, of[n]) for name, of in given.items())) for n in range(60)]
+    moments = fit_moments(LocalResults(tuple(items), dict.fromkeys(given, False)))
+    expected = [moments.probability({name: of[n] for name, of in given.items()}) for n in range(60)]
+    assert text_values(found) == pytest.approx(expected)
+
+
 def test_a_part_without_a_score_adds_nothing_and_is_counted() -> None:
     parts = [part("one", 1.0, 3.0, None, None), part("two", 20.0, None, 40.0, None)]
     found = fuse("both", parts, texts(1, 1, 1, 1))
     # Moments are over what each part scored: both have z -1 and 1.
-    assert sums(found) == pytest.approx([-2.0, 1.0, 1.0, None])
+    assert text_values(found) == pytest.approx(means(-1.0, 0.5, 0.5, None))
     assert found.failures == {"3": "one cannot; two cannot"}
     assert found.notes[1] == "3 of 4 texts lack a part"
     assert found.at(3)[1].cost == Cost(0.5, 2, 1)
@@ -84,39 +102,37 @@ def test_a_part_without_a_score_adds_nothing_and_is_counted() -> None:
 
 def test_a_part_that_says_the_same_of_all_adds_nothing() -> None:
     found = fuse("both", [part("one", 1.0, 3.0), part("same", 0.1, 0.1)], texts(1, 1))
-    assert sums(found) == pytest.approx([-1.0, 1.0])
+    assert text_values(found) == pytest.approx(means(-0.5, 0.5))
 
 
-def test_sentences_have_the_sum_over_sentences_and_texts() -> None:
+def test_sentences_have_the_mean_over_sentences_and_texts() -> None:
     # Sentences 0, 1, 0, 1 of "by sentence": z -1, 1, -1, 1. Texts of "whole": z -1 and 1, the same for each sentence.
     parts = [part("by sentence", (0.0, 1.0), (0.0, 1.0, None)), part("whole", 5.0, 7.0)]
     first, second = fuse("both", parts, texts(2, 3)).at(3)
-    assert first.sentences == pytest.approx((-2.0, 0.0))
+    assert first.sentences == pytest.approx(means(-1.0, 0.0))
     # What one part could not score has what the other says.
-    assert second.sentences == pytest.approx((0.0, 2.0, 1.0))
+    assert second.sentences == pytest.approx(means(0.0, 1.0, 0.5))
     # The texts' own scores, .5 and .5, say nothing.
-    assert (first.value, second.value) == pytest.approx((-1.0, 1.0))
+    assert [first.value, second.value] == pytest.approx(means(-0.5, 0.5))
 
 
 def test_moments_of_texts_are_over_texts_however_many_sentences_they_have() -> None:
     parts = [part("by sentence", (0.0,), (0.0, 1.0, 1.0)), part("whole", 5.0, 7.0)]
     first, second = fuse("both", parts, texts(1, 3)).at(3)
-    assert first.sentences == pytest.approx((-2.0,))
-    assert second.sentences == pytest.approx((0.0, 2.0, 2.0))
+    assert first.sentences == pytest.approx(means(-1.0))
+    assert second.sentences == pytest.approx(means(0.0, 1.0, 1.0))
 
 
 def test_a_sentence_that_no_part_can_score_has_none() -> None:
     parts = [part("one", (0.0, None), (1.0,)), part("two", (0.0, None), (1.0,))]
     first, second = fuse("both", parts, texts(2, 1)).at(3)
-    assert first.sentences is not None
-    assert first.sentences[0] == pytest.approx(-2.0)
-    assert first.sentences[1] is None
-    assert second.sentences == pytest.approx((2.0,))
+    assert first.sentences == pytest.approx(means(-1.0, None))
+    assert second.sentences == pytest.approx(means(1.0))
     # Where a part has no score for the whole text, its sentences have none of it either.
     parts = [part("one", (0.0, 1.0), None), part("two", (0.0, 0.0), (1.0,))]
     _, second = fuse("both", parts, texts(2, 1)).at(3)
-    assert second.sentences is not None
-    assert second.sentences[0] == pytest.approx(np.sqrt(2))  # two, of 0, 0, 1
+    # Of 0, 0 and 1 the last is at z = sqrt(2).
+    assert second.sentences == pytest.approx(means(np.sqrt(2) / 2))
 
 
 def test_with_k_samples_a_part_is_read_at_the_most_up_to_k() -> None:
@@ -130,16 +146,16 @@ def test_with_k_samples_a_part_is_read_at_the_most_up_to_k() -> None:
     found = fuse("both", [curve, few], texts(1, 1))
     # Two samples are too few for one part; with three the other is read at two.
     assert (found.counts, found.headline, found.varies) == ([3, 4, 6], 6, True)
-    assert sums(found, 3) == pytest.approx([-2.0, 2.0])
-    assert sums(found, 4) == pytest.approx([0.0, 0.0])
-    assert sums(found, 6) == pytest.approx([-2.0, 2.0])
+    assert text_values(found, 3) == pytest.approx(means(-1.0, 1.0))
+    assert text_values(found, 4) == pytest.approx(means(0.0, 0.0))
+    assert text_values(found, 6) == pytest.approx(means(-1.0, 1.0))
     single = fuse("both", [few, part("other", 1.0, 2.0)], texts(1, 1))
     assert (single.counts, single.varies) == ([3], False)
 
 
 def test_a_part_over_more_texts_is_cut_and_one_over_fewer_refused() -> None:
     parts = [part("one", 1.0, 3.0, 90.0), part("two", 1.0, 3.0)]
-    assert sums(fuse("both", parts, texts(1, 1))) == pytest.approx([-2.0, 2.0])
+    assert text_values(fuse("both", parts, texts(1, 1))) == pytest.approx(means(-1.0, 1.0))
     with pytest.raises(ConfigurationError, match="two was scored over 2 texts of 3"):
         fuse("both", parts, texts(1, 1, 1))
 
@@ -161,7 +177,7 @@ def test_unit_and_origin_of_a_part_do_not_matter(values: list[float], unit: floa
     judged = texts(*[1] * len(values))
     plain = fuse("both", [part("one", *values), other], judged)
     moved = fuse("both", [part("one", *(unit * v + origin for v in values)), other], judged)
-    assert sums(plain) == pytest.approx(sums(moved), abs=1e-6)
+    assert text_values(plain) == pytest.approx(text_values(moved), abs=1e-6)
 
 
 # --- fits ---------------------------------------------------------------------------------------------------
@@ -210,7 +226,7 @@ def test_a_fit_scores_each_text_by_the_others(binary: bool) -> None:
             expected[fold] = LogisticRegression().fit(z, labels[~fold]).decision_function(held)
         else:
             expected[fold] = Ridge(alpha=1.0).fit(z, labels[~fold]).predict(held)
-    assert sums(found) == pytest.approx(expected.tolist())
+    assert text_values(found) == pytest.approx(expected.tolist())
     assert found.method == "both (fitted)"
     kind = "logistic" if binary else "ridge"
     assert found.notes == (f"p0 + p1: {kind} regression on this data's labels, cross-validated, scores out of fold",)
@@ -223,7 +239,7 @@ def test_labels_that_mean_nothing_are_not_learned() -> None:
     parts = [part(f"p{n}", *rng.normal(size=count)) for n in range(20)]
     labels = rng.random(count)
     found = fused(FusedMethod("all", parts, fitted=True), parts, texts(*[1] * count), targets(labels))
-    assert np.corrcoef(np.array(sums(found), dtype=float), labels)[0, 1] < 0.3
+    assert np.corrcoef(np.array(text_values(found), dtype=float), labels)[0, 1] < 0.3
     features = np.array([[scores[3].value for scores in p.texts if scores] for p in parts]).T
     seen = Ridge(alpha=1.0).fit(features, labels).predict(features)
     assert np.corrcoef(seen, labels)[0, 1] > 0.5
@@ -249,7 +265,7 @@ def test_what_no_part_scored_is_neither_learned_from_nor_scored() -> None:
     parts = [replace(one, texts=(*[None] * 6, *one.texts[6:])) for one in parts]
     groups = [0] * 6 + list(range(1, 7))
     found = fused(FusedMethod("both", parts, fitted=True), parts, texts(*[1] * 12), targets(labels, groups))
-    assert [value is None for value in sums(found)] == [True] * 6 + [False] * 6
+    assert [value is None for value in text_values(found)] == [True] * 6 + [False] * 6
 
 
 def test_a_fit_needs_something_to_learn_from() -> None:
@@ -304,7 +320,7 @@ def test_no_part_is_scored_twice() -> None:
     )
     assert [row.method for row in rows] == ["first", "counted", "second"]
     assert one.asked == two.asked == ["0", "1", "2"]
-    assert sums(rows[0]) == pytest.approx([0.0, 0.0, 0.0])
+    assert text_values(rows[0]) == pytest.approx([0.5, 0.5, 0.5])
     assert seen == [(done, 6) for done in range(1, 7)]
 
 

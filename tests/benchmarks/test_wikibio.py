@@ -359,7 +359,7 @@ def test_a_fused_row_stands_beside_its_parts() -> None:
     assert [row.title for row in result.rows] == ["random", "fixed", "both"]
     found = result.row("both")
     assert (found.parts, found.published, found.passages, found.sentences) == (("fixed", "two"), None, 4, 6)
-    # Both put sentences in one order but for the last, and the sum does as well.
+    # Both put sentences in one order but for the last, and the mean does as well.
     assert values(found.accuracy)["nonfact"] == values(result.row("fixed").accuracy)["nonfact"]
     assert [passage for passage, _ in two.asked] == ["7", "3", "9", "4"]
     # The scores of methods are kept for later runs; what is fused from them is not.
