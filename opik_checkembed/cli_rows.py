@@ -35,7 +35,7 @@ _OPTIONS = (
         "--fuse-fitted",
         multiple=True,
         metavar="NAME=PART+PART",
-        help="The same, weighed by a regression on the labels; cross-validated, scores out of fold.",
+        help="The same, weighed by a logistic regression on the labels; cross-validated, scores out of fold.",
     ),
     click.option("--limit", type=click.IntRange(min=1), help="Score only the first so many."),
     click.option("--out", type=_FILE, help="JSON file; rows already there stay."),

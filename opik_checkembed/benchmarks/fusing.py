@@ -27,8 +27,8 @@ class FusedMethod:
     Args:
         name: Name of the row; a fitted one says so after it.
         parts: What it joins: methods, which are scored once however often they are asked for, or scores there are.
-        fitted: False takes the mean of the parts' z-scores, all alike, nothing fitted. True weighs them by a regression
-            on the labels, cross-validated, so that no text is scored by a fit that has seen it.
+        fitted: False takes the mean of the parts' z-scores, all alike, nothing fitted. True weighs them by a logistic
+            regression on the labels, cross-validated, so that no text is scored by a fit that has seen it.
 
     Raises:
         ConfigurationError: It has fewer than two parts, or one twice.
@@ -57,17 +57,15 @@ class Targets:
     """What a fit learns to tell.
 
     Attributes:
-        texts: For each text 0 to 1, or 0 and 1 if `binary`.
+        texts: For each text 0 to 1, how far it is hallucinated: 0 or 1 where it is only known whether.
         sentences: For each text its sentences' values on the same scale; None where sentences have no labels.
         groups: Texts of one group are never on both sides of a fold.
-        binary: Whether the fit is a logistic regression; else it is a ridge regression.
         seed: Seed of the folds.
     """
 
     texts: Array
     sentences: Sequence[Array] | None
     groups: Sequence[Hashable]
-    binary: bool
     seed: int = 0
 
 
@@ -161,9 +159,9 @@ def fused(
         method: Names the row.
         parts: The scores of its parts.
         texts: The texts they are about, the first of them if parts have more.
-        targets: What to fit weights to, instead of equal ones: for each fold of texts a ridge or logistic regression on
-            the z-scores of the others, whose moments are taken over these others too. The scores are its predictions
-            (log-odds for a logistic one).
+        targets: What to fit weights to, instead of equal ones: for each fold of texts a logistic regression on the
+            z-scores of the others, whose moments are taken over these others too. The scores are its probabilities. A
+            label between 0 and 1 counts as that share of a 1 and the rest of a 0.
 
     Raises:
         ConfigurationError: A part was scored over fewer texts, or there are too few labels to fit.
@@ -204,8 +202,7 @@ def fused(
 def _notes(parts: Sequence[MethodScores], texts: Sequence[JudgedText], targets: Targets | None) -> tuple[str, ...]:
     how = "equal weights, z-scores over this data, nothing fitted"
     if targets is not None:
-        kind = "logistic" if targets.binary else "ridge"
-        how = f"{kind} regression on this data's labels, cross-validated, scores out of fold"
+        how = "logistic regression on this data's labels, cross-validated, scores out of fold"
     lacking = sum(any(p.texts[place] is None for p in parts) for place in range(len(texts)))
     partly = (f"{lacking} of {len(texts)} {texts[0].noun}s lack a part",) if lacking else ()
     return (f"{' + '.join(part.title for part in parts)}: {how}", *partly)
@@ -283,7 +280,7 @@ def _weighed(features: Array, targets: Targets | None, within: NDArray[np.intp])
         mean, deviation = _moments(features[rest])
         z = np.nan_to_num((features - mean) / deviation)
         if held.any():
-            found[held] = _predicted(z[rest], labels[rest], z[held], targets.binary)
+            found[held] = _predicted(z[rest], labels[rest], z[held])
     return found
 
 
@@ -299,16 +296,19 @@ def _folds(targets: Targets) -> NDArray[np.bool_]:
     return held
 
 
-def _predicted(known: Array, labels: Array, held: Array, binary: bool) -> Array:
-    from sklearn.linear_model import LogisticRegression, Ridge
+def _predicted(known: Array, labels: Array, held: Array) -> Array:
+    from sklearn.linear_model import LogisticRegression
 
-    if len(np.unique(labels)) < (2 if binary else 1):
+    # Each row twice, as a 1 and as a 0; the likelihood is that of a fractional response (Papke & Wooldridge 1996).
+    weights = np.concatenate([labels, 1 - labels])
+    counts = weights > 0
+    outcomes = np.repeat([1, 0], len(labels))[counts]
+    if len(np.unique(outcomes)) < 2:
         raise ConfigurationError("a fold cannot be fitted: the others have no scores, or all the same label")
-    if not binary:
-        ridge: Array = Ridge(alpha=1.0).fit(known, labels).predict(held)
-        return ridge
-    odds: Array = LogisticRegression().fit(known, labels).decision_function(held)
-    return odds
+    rows = np.concatenate([known, known])[counts]
+    fit = LogisticRegression().fit(rows, outcomes, sample_weight=weights[counts])
+    probabilities: Array = fit.predict_proba(held)[:, 1]
+    return probabilities
 
 
 def _moments(columns: Array) -> tuple[Array, Array]:

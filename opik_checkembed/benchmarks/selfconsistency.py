@@ -237,7 +237,7 @@ def selfconsistency(
 
 def _targets(answers: Sequence[JudgedAnswer], seed: int) -> Targets:
     wrong = np.array([float(answer.wrong) for answer in answers])
-    return Targets(wrong, None, [answer.question for answer in answers], binary=True, seed=seed)
+    return Targets(wrong, None, [answer.question for answer in answers], seed=seed)
 
 
 def _row(scores: MethodScores, answers: Sequence[JudgedAnswer], resamples: int, seed: int) -> AnswerRow:

@@ -275,8 +275,8 @@ def wikibio(
 
     Args:
         data: What `load_wikibio` read.
-        methods: What to run; see `wikibio_methods`. A fused one's fit is a ridge regression on the labels of passages,
-            and one on those of sentences.
+        methods: What to run; see `wikibio_methods`. A fused one's fit is a logistic regression on the labels of
+            passages, and one on those of sentences.
         limit: Score only the first so many passages; the row says how many.
         resamples: Bootstrap resamples of passages behind the 95 % intervals.
         seed: Seed of the resamples; the same passages are drawn for every method.
@@ -314,7 +314,7 @@ def wikibio(
 def _targets(passages: Sequence[BioPassage], seed: int) -> Targets:
     sentences = [np.array([HALLUCINATION[label] for label in passage.labels]) for passage in passages]
     labels = np.array([passage.label for passage in passages])
-    return Targets(labels, sentences, range(len(passages)), binary=False, seed=seed)
+    return Targets(labels, sentences, range(len(passages)), seed=seed)
 
 
 def _row(scores: MethodScores, passages: Sequence[BioPassage], resamples: int, seed: int) -> MethodResult:

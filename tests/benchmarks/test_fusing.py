@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import LogisticRegression
 
 from opik_checkembed.benchmarks.fusing import (
     FOLDS,
@@ -192,7 +192,18 @@ def noisy(count: int, seed: int = 0) -> tuple[np.ndarray[Any, np.dtype[np.float6
 
 def targets(labels: Any, groups: Sequence[Any] | None = None, **more: Any) -> Targets:
     given = np.asarray(labels, dtype=np.float64)
-    return Targets(given, None, range(len(given)) if groups is None else groups, **{"binary": False, **more})
+    return Targets(given, None, range(len(given)) if groups is None else groups, **more)
+
+
+def standardised(parts: Sequence[MethodScores], to: Targets) -> list[tuple[Any, Any, Any]]:
+    """For each fold which texts it holds, and the z-scores of the others and of these by the moments of the others."""
+    features = features_of(parts)
+    moments = [(fold, features[~fold].mean(0), features[~fold].std(0)) for fold in _folds(to)]
+    return [(f, (features[~f] - mean) / deviation, (features[f] - mean) / deviation) for f, mean, deviation in moments]
+
+
+def features_of(parts: Sequence[MethodScores]) -> Any:
+    return np.array([[scores[3].value for scores in p.texts if scores] for p in parts]).T
 
 
 @given(st.lists(st.integers(0, 8), min_size=2, max_size=60), st.integers(0, 5))
@@ -209,27 +220,30 @@ def test_folds_share_no_group_and_hold_every_text_once(groups: list[int], seed: 
         }
 
 
-@pytest.mark.parametrize("binary", [False, True])
-def test_a_fit_scores_each_text_by_the_others(binary: bool) -> None:
-    labels, parts = noisy(40)
-    if binary:
-        labels = (labels > 0.5).astype(np.float64)
-    to = targets(labels, binary=binary, seed=3)
+def test_a_fit_scores_each_text_by_the_others() -> None:
+    shares, parts = noisy(40)
+    labels = (shares > 0.5).astype(np.float64)
+    to = targets(labels, seed=3)
     found = fused(FusedMethod("both", parts, fitted=True), parts, texts(*[1] * 40), to)
-
-    features = np.array([[scores[3].value for scores in p.texts if scores] for p in parts]).T
     expected = np.empty(40)
-    for fold in _folds(to):
-        seen = features[~fold]
-        z, held = ((x - seen.mean(0)) / seen.std(0) for x in (seen, features[fold]))
-        if binary:
-            expected[fold] = LogisticRegression().fit(z, labels[~fold]).decision_function(held)
-        else:
-            expected[fold] = Ridge(alpha=1.0).fit(z, labels[~fold]).predict(held)
-    assert text_values(found) == pytest.approx(expected.tolist())
+    for fold, z, held in standardised(parts, to):
+        expected[fold] = LogisticRegression().fit(z, labels[~fold]).predict_proba(held)[:, 1]
+    assert text_values(found) == pytest.approx(expected.tolist(), abs=1e-4)
     assert found.method == "both (fitted)"
-    kind = "logistic" if binary else "ridge"
-    assert found.notes == (f"p0 + p1: {kind} regression on this data's labels, cross-validated, scores out of fold",)
+    assert found.notes == ("p0 + p1: logistic regression on this data's labels, cross-validated, scores out of fold",)
+
+
+def test_a_label_between_counts_as_that_share_of_a_one() -> None:
+    shares, parts = noisy(40)
+    quarters = np.round(4 * shares).astype(int)
+    to = targets(quarters / 4)
+    found = fused(FusedMethod("both", parts, fitted=True), parts, texts(*[1] * 40), to)
+    expected = np.empty(40)
+    for fold, z, held in standardised(parts, to):
+        # Each text four times, as many of them a one as its label has quarters; the penalty weighs a quarter as much.
+        outcomes = np.array([place < count for count in quarters[~fold] for place in range(4)])
+        expected[fold] = LogisticRegression(C=0.25).fit(np.repeat(z, 4, axis=0), outcomes).predict_proba(held)[:, 1]
+    assert text_values(found) == pytest.approx(expected.tolist(), abs=1e-4)
 
 
 def test_labels_that_mean_nothing_are_not_learned() -> None:
@@ -240,8 +254,8 @@ def test_labels_that_mean_nothing_are_not_learned() -> None:
     labels = rng.random(count)
     found = fused(FusedMethod("all", parts, fitted=True), parts, texts(*[1] * count), targets(labels))
     assert np.corrcoef(np.array(text_values(found), dtype=float), labels)[0, 1] < 0.3
-    features = np.array([[scores[3].value for scores in p.texts if scores] for p in parts]).T
-    seen = Ridge(alpha=1.0).fit(features, labels).predict(features)
+    features = np.column_stack([np.ones(count), features_of(parts)])
+    seen = features @ np.linalg.lstsq(features, labels)[0]
     assert np.corrcoef(seen, labels)[0, 1] > 0.5
 
 
@@ -250,7 +264,7 @@ def test_sentences_are_fitted_to_their_own_labels_with_their_texts_fold() -> Non
     labels = [rng.integers(0, 3, 2) / 2 for _ in range(30)]
     by_sentence = part("s", *(tuple(float(v) for v in own + rng.normal(size=2) * 0.1) for own in labels))
     whole = part("w", *(float(own.mean()) for own in labels))
-    to = Targets(np.array([own.mean() for own in labels]), labels, range(30), binary=False)
+    to = Targets(np.array([own.mean() for own in labels]), labels, range(30))
     parts = [by_sentence, whole]
     found = fused(FusedMethod("both", parts, fitted=True), parts, texts(*[2] * 30), to)
     told = np.array([one for score in found.at(3) for one in score.sentences or ()], dtype=float)
@@ -277,10 +291,10 @@ def test_a_fit_needs_something_to_learn_from() -> None:
     with pytest.raises(ConfigurationError, match="at least two groups"):
         fit(targets([0, 1, 0], ["q", "q", "q"]))
     with pytest.raises(ConfigurationError, match="a fold cannot be fitted"):
-        fit(targets([0, 1, 0], binary=True))
+        fit(targets([0, 1, 0]))
     parts = [part("one", 1.0, None, None), part("two", 1.0, None, None)]
     with pytest.raises(ConfigurationError, match="a fold cannot be fitted"):
-        fit(targets([0, 1, 0]))
+        fit(targets([0.5, 0.5, 0.5]))
 
 
 # --- runs ---------------------------------------------------------------------------------------------------

@@ -381,7 +381,7 @@ def test_a_fit_is_over_passages_and_their_sentences() -> None:
     result = run(FusedMethod("both", [noisy("one"), noisy("two")], fitted=True), data=data)
     found = values(result.row("both (fitted)").accuracy)
     assert all(value is not None and value > 80 for value in found.values()), found
-    assert "ridge regression" in result.row("both (fitted)").notes[0]
+    assert "logistic regression" in result.row("both (fitted)").notes[0]
 
 
 # --- keeping results ----------------------------------------------------------------------------------------
