@@ -487,6 +487,7 @@ def test_particles_of_another_language_and_codes_of_many_parts() -> None:
         ("The walk takes two-and-a-half hours.", ["two-and-a-half hours"]),
         ("Its rating is 3.5 out of 5; another gave it four out of five stars.", ["3.5 out of 5", "four out of five"]),
         ("It is 3.5 out of 5 miles.", ["3.5", "5 miles"]),
+        ("A rating of 5 out of 5, not of 4 out of two stars.", ["5 out of 5", "4", "two"]),
     ],
 )
 def test_proportions_and_halves_with_hyphens(text: str, expected: list[str]) -> None:

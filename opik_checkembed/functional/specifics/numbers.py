@@ -76,7 +76,11 @@ def _proportion(scan: Scan, match: re.Match[str]) -> None:
     if part is None or whole is None:
         return
     rated = patterns.RATED.search(scan.left, max(0, above.start() - 30), above.start()) is not None
-    if match["far"] != "in" and (rated or patterns.OF_A_SCALE.match(scan.left, match.end()) is not None):
+    if (
+        match["far"] != "in"
+        and part <= whole
+        and (rated or patterns.OF_A_SCALE.match(scan.left, match.end()) is not None)
+    ):
         # "4 out of 5 stars" says 4, as "4 stars" does.
         scan.take(above.start(), match.end(), "number", quantity(str(number_value(str(part), "en")), None))
         return
