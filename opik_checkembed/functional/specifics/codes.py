@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from opik_checkembed.functional.specifics import chinese, patterns
+from opik_checkembed.functional.specifics import chinese
+from opik_checkembed.functional.specifics import code_patterns as patterns
 from opik_checkembed.functional.specifics.dates import month_of
 from opik_checkembed.functional.specifics.figures import suffix
 from opik_checkembed.functional.specifics.folding import folded, words_of
+from opik_checkembed.functional.specifics.pattern_parts import UPPER
 from opik_checkembed.functional.specifics.readings import Reading, named, phone_reading, same, titled
 from opik_checkembed.functional.specifics.scan import Scan
 from opik_checkembed.functional.specifics.vocabulary import CURRENCIES, CURRENCY_CODES, STARTERS, UNITS, WEEKDAYS
@@ -234,7 +236,7 @@ def _numbered_name(scan: Scan, match: re.Match[str]) -> None:
     if behind.unit is not None or behind.power:
         return
     before = scan.left[max(0, match.start() - 40) : match.start()]
-    leading = re.search(rf"(?:[{patterns.UPPER}][\w'’-]*[ ]){{1,3}}$", before)
+    leading = re.search(rf"(?:[{UPPER}][\w'’-]*[ ]){{1,3}}$", before)
     start = match.start() if leading is None else match.start() - len(leading[0])
     words = scan.left[start : match.end()].split()
     while len(words) > 2 and words[0].casefold() in STARTERS.get(scan.language, ()):

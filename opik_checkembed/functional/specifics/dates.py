@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import pairwise
 
-from opik_checkembed.functional.specifics import arabic, chinese, hindi, patterns
-from opik_checkembed.functional.specifics.figures import SPACES
+from opik_checkembed.functional.specifics import arabic, chinese, hindi
+from opik_checkembed.functional.specifics import date_patterns as patterns
 from opik_checkembed.functional.specifics.numerals import german_numbers, roman_value, words_value
+from opik_checkembed.functional.specifics.pattern_parts import SPACES
 from opik_checkembed.functional.specifics.readings import (
     Date,
     Reading,

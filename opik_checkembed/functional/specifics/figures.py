@@ -8,7 +8,7 @@ from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 from typing import NamedTuple
 
-from opik_checkembed.functional.specifics.pattern_parts import ARABIC_SIGNS, HINDI_SIGNS
+from opik_checkembed.functional.specifics.pattern_parts import ARABIC_SIGNS, HINDI_SIGNS, SPACES
 from opik_checkembed.functional.specifics.vocabulary import (
     CURRENCIES,
     DECIMAL_COMMA,
@@ -20,7 +20,6 @@ from opik_checkembed.functional.specifics.vocabulary import (
     UNITS,
 )
 
-SPACES = " \u00a0\u2009\u202f"
 _IN_LATEX = {"{,}": ",", "\\,": "\u2009"}
 _SEPARATORS = str.maketrans(
     {"٬": ",", "٫": ".", "\u202f": " ", "\u00a0": " ", "\u2009": " ", "’": "'", "，": ",", "．": "."}

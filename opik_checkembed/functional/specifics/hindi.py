@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from opik_checkembed.functional.specifics.figures import SPACES, number_value, scaled, suffix
-from opik_checkembed.functional.specifics.pattern_parts import HINDI_SIGNS, any_of
+from opik_checkembed.functional.specifics.figures import number_value, scaled, suffix
+from opik_checkembed.functional.specifics.pattern_parts import HINDI_SIGNS, SPACES, any_of
 from opik_checkembed.functional.specifics.readings import Date, date_reading, is_afternoon, quantity, same, time_reading
 from opik_checkembed.functional.specifics.scan import Scan
 from opik_checkembed.functional.specifics.vocabulary import (

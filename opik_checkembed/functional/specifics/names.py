@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from opik_checkembed.functional.specifics import patterns
+from opik_checkembed.functional.specifics import name_patterns as patterns
 from opik_checkembed.functional.specifics.dates import month_of
 from opik_checkembed.functional.specifics.figures import suffix
+from opik_checkembed.functional.specifics.pattern_parts import LOWER_WORD, TAKEN
 from opik_checkembed.functional.specifics.readings import named, same, words_of_name
 from opik_checkembed.functional.specifics.scan import Scan
 from opik_checkembed.functional.specifics.vocabulary import (
@@ -258,7 +259,7 @@ def _begins_a_sentence_as_name(scan: Scan, word: str, end: int) -> bool:
         return False
     if scan.language == "fr" and scan.left.startswith(" a ", end):
         return True
-    following = patterns.LOWER_WORD.search(scan.left, end, end + 16)
+    following = LOWER_WORD.search(scan.left, end, end + 16)
     if following is None or scan.left[end : following.start()] != " ":
         following = None
     if lower not in ORDINARY_NOUNS and not _is_plural(lower) and patterns.LISTED.match(scan.text, end) is not None:
@@ -285,7 +286,7 @@ def _is_plural(lower: str) -> bool:
 
 
 def _without_letters(text: str) -> str:
-    return "".join(patterns.TAKEN if c.isalpha() else c for c in text)
+    return "".join(TAKEN if c.isalpha() else c for c in text)
 
 
 class _Trimmed(NamedTuple):

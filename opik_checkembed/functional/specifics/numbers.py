@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
-from opik_checkembed.functional.specifics import arabic, chinese, hindi, patterns
-from opik_checkembed.functional.specifics.figures import SPACES, Suffix, added, number_value, scaled, suffix
+from opik_checkembed.functional.specifics import arabic, chinese, hindi
+from opik_checkembed.functional.specifics import number_patterns as patterns
+from opik_checkembed.functional.specifics.figures import Suffix, added, number_value, scaled, suffix
 from opik_checkembed.functional.specifics.numerals import (
     fraction_value,
     fraction_words,
@@ -16,6 +17,7 @@ from opik_checkembed.functional.specifics.numerals import (
     number_words,
     words_value,
 )
+from opik_checkembed.functional.specifics.pattern_parts import LOWER_WORD, SPACES
 from opik_checkembed.functional.specifics.readings import Date, date_reading, quantity, same
 from opik_checkembed.functional.specifics.scan import Scan
 from opik_checkembed.functional.specifics.vocabulary import (
@@ -53,7 +55,7 @@ def numerals(scan: Scan) -> None:
     if (pattern := fraction_words(scan.language)) is not None:
         scan.at(scan.places(patterns.FRACTION_HEADS[scan.language]), pattern, _fraction)
     if scan.language == "de":
-        scan.at(scan.places(patterns.number_heads("de")), patterns.LOWER_WORD, _german)
+        scan.at(scan.places(patterns.number_heads("de")), LOWER_WORD, _german)
     elif scan.language in {"zh", "ja"}:
         chinese.numerals(scan)
         return
@@ -299,7 +301,7 @@ def _ranks(scan: Scan, start: int, end: int, word: str) -> bool:
     if word not in DOUBTFUL_ORDINALS:
         return True
     before = scan.left[max(0, start - 10) : start].split()
-    after = patterns.LOWER_WORD.match(scan.left, end + 1, end + 25)
+    after = LOWER_WORD.match(scan.left, end + 1, end + 25)
     led = bool(before) and (before[-1].casefold() in DETERMINERS or before[-1].endswith(("'s", "’s")))
     followed = after is not None and after[0].islower() and after[0] not in NO_NOUNS
     return led and followed and scan.left[end : end + 1] == " "
@@ -336,7 +338,7 @@ def _last(scan: Scan, end: int) -> tuple[int, str] | None:
     if joint is None:
         return None
     if scan.language == "de":
-        word = patterns.LOWER_WORD.match(scan.left, joint.end())
+        word = LOWER_WORD.match(scan.left, joint.end())
         worth = None if word is None else german_numbers().get(word[0])
         return None if word is None or worth is None else (word.end(), worth)
     pattern = number_words(scan.language)

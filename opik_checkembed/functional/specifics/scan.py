@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
-from opik_checkembed.functional.specifics import patterns
+from opik_checkembed.functional.specifics.pattern_parts import ANY_CAPITAL, DIGITS, LAST_WORD, LETTERS, TAKEN
 from opik_checkembed.functional.specifics.readings import Reading
 from opik_checkembed.functional.specifics.specific import Kind, Specific
 from opik_checkembed.functional.specifics.vocabulary import ABBREVIATIONS, HONORIFICS
@@ -43,7 +43,7 @@ class Scan:
     def take(self, start: int, end: int, kind: Kind, reading: Reading) -> None:
         """Take this as a specific, unless something of it has been taken already."""
         # What this pattern has taken itself is not hidden yet; it goes from left to right.
-        if start < self.taken_up_to() or patterns.TAKEN in self.left[start:end]:
+        if start < self.taken_up_to() or TAKEN in self.left[start:end]:
             return
         self._found.append(Specific(start, end, self.text[start:end], kind, *reading))
         self.hide(start, end)
@@ -72,7 +72,7 @@ class Scan:
             return
         pieces, done = [], 0
         for start, end in sorted(self._hidden):
-            pieces += [self.left[done:start], patterns.TAKEN * (end - max(start, done))]
+            pieces += [self.left[done:start], TAKEN * (end - max(start, done))]
             done = max(done, end)
         pieces.append(self.left[done:])
         self.left = "".join(pieces)
@@ -100,7 +100,7 @@ class Scan:
         """
         done, left = 0, self.left
         for place, end in self.figures() if before else self._runs_of(digits):
-            if place < done or left[place] == patterns.TAKEN:
+            if place < done or left[place] == TAKEN:
                 continue
             match = None
             if before and left[place - 1 : place] in before and place:
@@ -130,7 +130,7 @@ class Scan:
         if at < 0 or text[at] in "\n!?:;…。！？)]":
             return True
         if text[at] == ".":
-            word = patterns.LAST_WORD.search(text, max(0, at - _LONGEST_DOTTED - 1), at)
+            word = LAST_WORD.search(text, max(0, at - _LONGEST_DOTTED - 1), at)
             return word is None or word[0].casefold() not in _DOTTED_WORDS
         return unicodedata.category(text[at]) == "So"
 
@@ -139,7 +139,7 @@ class Scan:
     def figures(self) -> list[tuple[int, int]]:
         """Where runs of digits are."""
         if self._figure_spans is None:
-            self._figure_spans = [match.span() for match in patterns.DIGITS.finditer(self.text)]
+            self._figure_spans = [match.span() for match in DIGITS.finditer(self.text)]
         return self._figure_spans
 
     def _runs_of(self, digits: range) -> list[tuple[int, int]]:
@@ -159,7 +159,7 @@ class Scan:
     def capitals(self) -> list[int]:
         """Where capitals are, also within words: what stands before one may have been taken."""
         if self._capital_places is None:
-            self._capital_places = [match.start() for match in patterns.ANY_CAPITAL.finditer(self.text)]
+            self._capital_places = [match.start() for match in ANY_CAPITAL.finditer(self.text)]
         return self._capital_places
 
     @cached_property
@@ -177,9 +177,9 @@ class Scan:
                 yield place
 
     def places(self, heads: frozenset[str]) -> list[int]:
-        """Where words with one of these beginnings are; see `patterns.heads`."""
+        """Where words with one of these beginnings are; see `pattern_parts.heads`."""
         if self._words is None:
-            self._words = frozenset(patterns.LETTERS.findall(self.left))
+            self._words = frozenset(LETTERS.findall(self.left))
         places = []
         for word in heads & self._words:
             at = self.left.find(word)
