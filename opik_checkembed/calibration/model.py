@@ -24,7 +24,7 @@ SCHEMA = 1
 Method = Literal["logistic", "isotonic", "equal", "moments", "threshold"]
 
 Options: TypeAlias = Mapping[str, Mapping[str, Any]]
-"""By score name, how its metric was set up; see `calibration.options`."""
+"""By score name, how its metric was set up; see `options_of`."""
 
 
 class CalibrationWarning(UserWarning):
@@ -75,7 +75,7 @@ class FittedOn:
         brier: Brier score; see `functional.reliability`.
         ece: Expected calibration error, without a value where there are too few labels; see `functional.reliability`.
         warnings: What makes it doubtful.
-        options: For each feature how its metric was set up, as far as known; see `calibration.options`.
+        options: For each feature how its metric was set up, as far as known; see `options_of`.
         answers: The answers it was made from; None in files of older versions.
     """
 
@@ -217,7 +217,7 @@ class Calibration:
             model: The model that gave the samples, as its provider names it.
             k: How many samples were asked for.
             names: The scores at hand.
-            options: For each feature how its metric is set up; see `calibration.options`.
+            options: For each feature how its metric is set up; see `options_of`.
         """
         said = []
         fitted = self.fitted_on

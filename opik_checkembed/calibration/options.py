@@ -1,62 +1,15 @@
-"""How a metric is set up, as far as that changes its scores: what a calibration was fitted under and is applied to.
-
-`options_of` looks at metrics and yet stands here: which arguments count is the calibration's to say, and `metrics/`
-knows `calibration/` (an ensemble applies one), so that nothing in `calibration/` may import a metric.
-"""
+"""What a calibration was fitted under and is applied to: the options of metrics, as finished results hold them."""
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from opik_checkembed.calibration.model import Options, score_of
-from opik_checkembed.models.names import model_name
+from opik_checkembed.metric_options import OPTIONS, options_of
 from opik_checkembed.results import ItemResult, json_ready
-from opik_checkembed.samples.request import is_connection, showable
 
-OPTIONS = "options"
-"""The name in a score's evidence under which its metric's options are found."""
-
-# What these change is no score: what is asked, what is shown, and where a model runs. Samples and the model behind them
-# are compared apart.
-_OTHERS = frozenset(
-    (
-        *("model", "name", "track", "project_name"),
-        *("num_samples", "min_samples", "sampler", "request_from", "temperature", "model_parameters"),
-        *("store", "budget", "timeout", "max_concurrency"),
-        *("device", "heatmap", "samples_only", "confident_mean", "confident_std"),
-    )
-)
-
-# Arguments that a metric keeps under another name, since many threads share what they stand for.
-_KEPT_AS = {"embedder": "encoder", "nli_model": "nli"}
-
-
-def options_of(metric: object) -> dict[str, Any]:
-    """The arguments of a metric's constructor that change its scores, as JSON-ready values.
-
-    Read from the attributes of the same names, so that defaults stand there too. A model is called by its name, another
-    object by its class. They are written beside every score, so that what may hold a key is left out: dicts, what a
-    metric does not show, and what is named like a credential or an address.
-
-    Args:
-        metric: One of this package's, or any object whose attributes are named like its arguments.
-
-    Example:
-        >>> from opik_checkembed import FactRecurrenceMetric
-        >>> options = options_of(FactRecurrenceMetric(aggregate="max", store=None, track=False))
-        >>> options["aggregate"], options["combine"], options["splitter"]
-        ('max', 'geometric', 'RuleSplitter')
-    """
-    shown = vars(metric)
-    found: dict[str, Any] = {}
-    for name in _arguments(type(metric)):
-        kept = name if name in shown else _KEPT_AS.get(name, name)
-        if kept in shown and not isinstance(shown[kept], Mapping):
-            value = shown[kept]
-            found[name] = json_ready(value) if _is_plain(value) else model_name(value)
-    return showable(found)
+__all__ = ["checked_options", "options_in", "options_of"]
 
 
 def options_in(items: Sequence[ItemResult], names: Sequence[str]) -> dict[str, dict[str, Any]]:
@@ -82,17 +35,3 @@ def checked_options(options: Options | None, names: Sequence[str]) -> dict[str, 
     """Options as a calibration keeps them: of the scores that it reads, and JSON-ready."""
     given = options or {}
     return {name: json_ready(dict(given[name])) for name in names if name in given}
-
-
-def _arguments(kind: type) -> list[str]:
-    """The names of the constructor's arguments, those of its bases among them, without `_OTHERS` and connections."""
-    names: dict[str, None] = {}
-    for one in kind.__mro__:
-        if "__init__" in vars(one) and one is not object:
-            names |= dict.fromkeys(inspect.signature(one).parameters)
-    return [name for name in names if name not in _OTHERS and not is_connection(name)]
-
-
-def _is_plain(value: object) -> bool:
-    """Whether it is a value as a command line could give it: a number, a word, or several."""
-    return value is None or isinstance(value, str | bool | int | float | list | tuple)

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from opik.evaluation.metrics.base_metric import BaseMetric
 from opik.evaluation.metrics.score_result import ScoreResult
 
-from opik_checkembed.calibration.options import OPTIONS, options_of
 from opik_checkembed.errors import (
     AnswerError,
     ConfigurationError,
@@ -25,6 +24,7 @@ from opik_checkembed.errors import (
     RequestError,
     SamplingError,
 )
+from opik_checkembed.metric_options import OPTIONS, options_of
 from opik_checkembed.samples.budget import Budget
 from opik_checkembed.samples.given_samples import GivenSamples
 from opik_checkembed.samples.litellm_sampler import LiteLLMSampler

@@ -18,8 +18,8 @@ from opik.evaluation.metrics.score_result import ScoreResult
 from opik_checkembed.calibration.apply import facts_of
 from opik_checkembed.calibration.combine import Calibrated, Combination, Combined, WeightedMean
 from opik_checkembed.calibration.model import Calibration
-from opik_checkembed.calibration.options import options_of
 from opik_checkembed.errors import ConfigurationError, ItemError
+from opik_checkembed.metric_options import options_of
 from opik_checkembed.metrics.base import UNSET, SampledMetric, given_fields
 from opik_checkembed.results import finite, is_sample_set, merge_sample_sets
 from opik_checkembed.samples.sample import Origin, Sample, SampleSet
