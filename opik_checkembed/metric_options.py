@@ -9,7 +9,7 @@ import inspect
 from collections.abc import Mapping
 from typing import Any
 
-from opik_checkembed.models.names import model_name
+from opik_checkembed.models.names import full_name, model_name
 from opik_checkembed.results import json_ready
 from opik_checkembed.samples.request import is_connection, showable
 
@@ -24,6 +24,13 @@ _OTHERS = frozenset(
         *("num_samples", "min_samples", "sampler", "request_from", "temperature", "model_parameters"),
         *("store", "budget", "timeout", "max_concurrency"),
         *("device", "heatmap", "samples_only", "confident_mean", "confident_std"),
+    )
+)
+
+_MODELS = frozenset(
+    (
+        *("embedder", "encoder", "nli_model"),
+        *("question_model", "distractor_model", "answering_model", "answerability_model"),
     )
 )
 
@@ -57,13 +64,41 @@ def options_of(metric: object) -> dict[str, Any]:
     return showable(found)
 
 
+def given_options(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Of the arguments that a metric was constructed with those that change its scores, as JSON-ready values.
+
+    More than `options_of` can read from the metric, but no defaults. They are written beside figures, so that what is
+    named like a credential or an address is left out, at every depth.
+
+    Example:
+        >>> given_options({"num_layers": 6, "device": "cpu", "api_key": "secret", "nli_model": "org/some-nli"})
+        {'num_layers': 6, 'nli_model': 'org/some-nli'}
+    """
+    return showable(
+        {
+            name: json_ready(value) if _is_said(name, value) else full_name(value)
+            for name, value in arguments.items()
+            if _counts(name)
+        }
+    )
+
+
+def _is_said(name: str, value: object) -> bool:
+    """Whether the value is an option as it stands, rather than a model or another object."""
+    return value is None or (name not in _MODELS and (isinstance(value, Mapping) or _is_plain(value)))
+
+
+def _counts(name: str) -> bool:
+    return name not in _OTHERS and not is_connection(name)
+
+
 def _arguments(kind: type) -> list[str]:
     """The names of the constructor's arguments, those of its bases among them, without `_OTHERS` and connections."""
     names: dict[str, None] = {}
     for one in kind.__mro__:
         if "__init__" in vars(one) and one is not object:
             names |= dict.fromkeys(inspect.signature(one).parameters)
-    return [name for name in names if name not in _OTHERS and not is_connection(name)]
+    return [name for name in names if _counts(name)]
 
 
 def _is_plain(value: object) -> bool:

@@ -14,7 +14,7 @@ from opik_checkembed import (
     SelfCheckNLIMetric,
     calibration,
 )
-from opik_checkembed.metric_options import options_of
+from opik_checkembed.metric_options import given_options, options_of
 
 
 def test_the_calibration_offers_the_same_function() -> None:
@@ -79,3 +79,24 @@ class Connected:
 def test_credentials_and_addresses_are_left_out_at_every_depth() -> None:
     metric = Connected("secret", "http://me:secret@host", 3, ["a", {"token": "secret", "weight": 2}])
     assert options_of(metric) == {"passes": 3, "rules": ["a", {"weight": 2}]}
+
+
+def test_of_given_options_those_that_change_a_score_and_nothing_secret() -> None:
+    given = {
+        "labels": {"contradiction": 1, "api_key": "secret"},
+        "num_layers": 6,
+        "baseline": None,
+        "splitter": Connected("secret", "http://me:secret@host", 3, []),
+        "encoder": "org/some-encoder",
+        "device": "cpu",
+        "store": None,
+        "api_key": "secret",
+        "api_base": "http://me:secret@host",
+    }
+    assert given_options(given) == {
+        "labels": {"contradiction": 1},
+        "num_layers": 6,
+        "baseline": None,
+        "splitter": "Connected",
+        "encoder": "org/some-encoder",
+    }

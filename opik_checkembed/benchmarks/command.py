@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from opik_checkembed.benchmarks.fusing import FusedMethod, key_of
-from opik_checkembed.benchmarks.scoring import Key, Method, MethodScores, ScoreFile, title
+from opik_checkembed.benchmarks.keys import Key, merged, names_apart
+from opik_checkembed.benchmarks.scoring import Method, MethodScores, ScoreFile
 from opik_checkembed.benchmarks.table import ResultTable
 from opik_checkembed.benchmarks.wikibio_methods import methods_of
 from opik_checkembed.errors import ConfigurationError
@@ -66,7 +67,9 @@ def fill_table(
         kept = ScoreFile.from_json(wanted.scores, fingerprint)
     texts = wanted.methods or ([] if wanted.fuse or wanted.fuse_fitted else [DEFAULT_METHOD])
     scored: list[list[Method]] = [methods_of(text) for text in texts]
-    keys = dict.fromkeys([*(row.key for row in kept.rows), *(key_of(one) for rows in scored for one in rows)])
+    there = {row.key: row for row in kept.rows}
+    # As they will be when these are scored: a row that does not say what it is of gives way.
+    keys = merged(dict.fromkeys(there), dict.fromkeys(key_of(one) for rows in scored for one in rows))
     fusions: dict[tuple[str, bool], list[Key]] = {}
     for fitted, given in ((False, wanted.fuse), (True, wanted.fuse_fitted)):
         for text in given:
@@ -76,14 +79,14 @@ def fill_table(
                 key, method = _part(part, keys)
                 if method is not None:
                     scored.append([method])
-                    keys[key] = None
+                    keys = merged(keys, {key: None})
                 part_keys.append(key)
             if len(set(part_keys)) < len(part_keys):
                 raise ConfigurationError(f"the fused row {name!r} has a part twice")
             if (name, fitted) in fusions:
                 raise ConfigurationError(f"two fused rows are named {name!r}")
             fusions[name, fitted] = part_keys
-    taken = next((name for name, _ in fusions if (name, None) in keys), None)
+    taken = next((name for name, _ in fusions if any((key.method, key.model) == (name, None) for key in keys)), None)
     if taken is not None:
         raise ConfigurationError(f"there is a row {taken!r} already; give the fused one another name")
 
@@ -99,7 +102,8 @@ def fill_table(
 
     for methods in scored:
         add(methods)
-    by_key: Mapping[Key, MethodScores] = {row.key: row for row in kept.rows}
+    # A part may be a row that has given way since.
+    by_key: Mapping[Key, MethodScores] = {**there, **{row.key: row for row in kept.rows}}
     for (name, fitted), part_keys in fusions.items():
         add([FusedMethod(name, [by_key[key] for key in part_keys], fitted)])
     assert table is not None  # there is a method, or a row that is fused
@@ -120,13 +124,16 @@ def _shown(text: str) -> str:
 
 
 def _part(text: str, keys: Mapping[Key, object]) -> tuple[Key, Method | None]:
-    """The row that a text names by its title, its method, or what makes it; with what makes it if it is not there."""
-    named = [key for key in keys if title(*key) == text] or [key for key in keys if key[0] == text]
+    """The row that a text names by its name, its title, its method, or what makes it, with that if it is not there."""
+    names = dict(zip(keys, names_apart(list(keys)), strict=True))
+    named: list[Key] = []
+    for call in (names.__getitem__, lambda key: key.title, lambda key: key.method):
+        named = named or [key for key in keys if call(key) == text]
     if len(named) == 1:
         return named[0], None
-    known = ", ".join(repr(title(*key)) for key in keys) or "none yet"
+    known = ", ".join(map(repr, names.values())) or "none yet"
     if named:
-        raise ConfigurationError(f"{text!r} names several rows: {', '.join(repr(title(*key)) for key in named)}")
+        raise ConfigurationError(f"{text!r} names several rows: {', '.join(repr(names[key]) for key in named)}")
     try:
         methods = methods_of(text)
     except ConfigurationError as error:
@@ -134,7 +141,7 @@ def _part(text: str, keys: Mapping[Key, object]) -> tuple[Key, Method | None]:
             f"there is no row {_shown(text)!r} to fuse (there are {known}), and as a method: {error}"
         ) from error
     if len(methods) > 1:
-        rows = ", ".join(repr(title(*key_of(one))) for one in methods)
+        rows = ", ".join(map(repr, names_apart([key_of(one) for one in methods])))
         raise ConfigurationError(f"{_shown(text)!r} stands for several rows ({rows}): name the one to fuse")
     key = key_of(methods[0])
     return key, None if key in keys else methods[0]

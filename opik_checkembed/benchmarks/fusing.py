@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from opik_checkembed.benchmarks.scoring import Cost, JudgedText, Key, Method, MethodScores, PassageScore, score_all
+from opik_checkembed.benchmarks.keys import Key, names_apart
+from opik_checkembed.benchmarks.scoring import Cost, JudgedText, Method, MethodScores, PassageScore, score_all
 from opik_checkembed.benchmarks.table import RANDOM
 from opik_checkembed.calibration.model import normal_share
 from opik_checkembed.errors import ConfigurationError
@@ -44,12 +45,12 @@ class FusedMethod:
             raise ConfigurationError(f"the fused row {self.name!r} needs at least two parts")
         twice = [key for key in keys if keys.count(key) > 1]
         if twice:
-            raise ConfigurationError(f"the fused row {self.name!r} has the part {twice[0][0]!r} twice")
+            raise ConfigurationError(f"the fused row {self.name!r} has the part {twice[0].method!r} twice")
 
     @property
     def key(self) -> Key:
         """What tells it from other rows."""
-        return (f"{self.name} (fitted)" if self.fitted else self.name), None
+        return Key(f"{self.name} (fitted)" if self.fitted else self.name)
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,9 @@ class Targets:
 
 def key_of(method: Method | MethodScores | FusedMethod) -> Key:
     """What tells this row from others."""
-    return method.key if isinstance(method, MethodScores | FusedMethod) else (method.name, method.model)
+    if isinstance(method, MethodScores | FusedMethod):
+        return method.key
+    return Key.of(method.name, method.model, method.identity)
 
 
 def check_sizes(**sizes: int | None) -> None:
@@ -102,13 +105,14 @@ def run_methods(
         progress: As in `evaluate_locally`; counts the texts of all methods.
 
     Raises:
-        ConfigurationError: Two methods have one name and model, or a part was scored over fewer texts than these.
+        ConfigurationError: Two methods have one name, model and identity, or a part was scored over fewer texts than
+            these.
         ItemError: As for `score_all`.
     """
     keys = [key_of(method) for method in methods]
-    twice = [name for name, model in keys if keys.count((name, model)) > 1 or name == RANDOM]
-    if twice:
-        raise ConfigurationError(f"the method {twice[0]!r} stands twice in the table")
+    twice = next((key for key in keys if keys.count(key) > 1 or key.method == RANDOM), None)
+    if twice is not None:
+        raise ConfigurationError(f"the method {twice.method!r} stands twice in the table")
     wanted = {key_of(m): m for one in methods for m in _plain_methods(one)}
     done: dict[Key, MethodScores] = {}
     with show_progress(len(wanted) * len(texts), progress) as advance:
@@ -172,7 +176,6 @@ def fused(
             f"{short.title} was scored over {len(short.texts)} {texts[0].noun}s of {len(texts)}; score it again"
         )
     parts = [part.first(len(texts)) for part in parts]
-    name, model = method.key
     least = max(part.counts[0] for part in parts)
     counts = sorted({k for part in parts for k in part.counts if k >= least})
     by_count = {k: _joined([_read(part, k) for part in parts], texts, targets) for k in counts}
@@ -186,15 +189,15 @@ def fused(
         if found is None
     }
     return MethodScores(
-        method=name,
-        model=model,
+        method=method.key.method,
+        model=method.key.model,
         published=None,
         headline=max(part.headline for part in parts),
         varies=len(counts) > 1,
         texts=tuple(scores),
         failures=failures,
         seconds=sum(part.seconds for part in parts),
-        parts=tuple(part.title for part in parts),
+        parts=tuple(names_apart([part.key for part in parts])),
         notes=_notes(parts, texts, targets),
     )
 
@@ -205,7 +208,7 @@ def _notes(parts: Sequence[MethodScores], texts: Sequence[JudgedText], targets: 
         how = "logistic regression on this data's labels, cross-validated, scores out of fold"
     lacking = sum(any(p.texts[place] is None for p in parts) for place in range(len(texts)))
     partly = (f"{lacking} of {len(texts)} {texts[0].noun}s lack a part",) if lacking else ()
-    return (f"{' + '.join(part.title for part in parts)}: {how}", *partly)
+    return (f"{' + '.join(names_apart([part.key for part in parts]))}: {how}", *partly)
 
 
 def _read(part: MethodScores, k: int) -> list[PassageScore | None]:

@@ -6,7 +6,6 @@ rows stand in every table: calling every response hallucinated, the kind of task
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -16,10 +15,11 @@ from typing import Any, ClassVar, Self
 
 from opik_checkembed._version import __version__
 from opik_checkembed.benchmarks.fusing import check_sizes
+from opik_checkembed.benchmarks.keys import Key
 from opik_checkembed.benchmarks.ragtruth_data import GroundedResponse, RAGTruthData
 from opik_checkembed.benchmarks.ragtruth_figures import Detection, Marks, Observed, always_flagged, detection
 from opik_checkembed.benchmarks.ragtruth_signals import LengthSignal, Piece, Signal, SignalScore, Statistic
-from opik_checkembed.benchmarks.scoring import read_json, title, write_json
+from opik_checkembed.benchmarks.scoring import read_json, write_json
 from opik_checkembed.benchmarks.table import MethodRow, ResultTable
 from opik_checkembed.errors import ConfigurationError, ItemError, ModelUnavailable
 from opik_checkembed.progress import Progress, show_progress
@@ -80,8 +80,6 @@ class SignalRow(MethodRow[Detection]):
         responses: Responses that were scored; all figures are over these.
         hallucinated: How many of them are hallucinated.
         tasks: The figures by the kind of task.
-        identity: What tells the signal from another of its name and model (see `Signal.identity`); None for a trivial
-            row, and in results of older versions.
     """
 
     figures: ClassVar[type[Detection]] = Detection
@@ -89,12 +87,6 @@ class SignalRow(MethodRow[Detection]):
     responses: int
     hallucinated: int
     tasks: Mapping[str, TaskFigures]
-    identity: Mapping[str, Any] | None = None
-
-    @property
-    def key(self) -> tuple[str, str | None, str]:
-        """What tells it from other rows."""
-        return self.method, self.model, json.dumps(self.identity, sort_keys=True)
 
     @property
     def scored(self) -> int:
@@ -133,23 +125,6 @@ class RAGTruthResult(ResultTable[SignalRow]):
     def size(self) -> str:
         """How much data the figures are over, in words."""
         return f"{self.responses} responses"
-
-    def merged(self, newer: Self) -> Self:
-        """These rows and the newer ones; a newer row takes the place of an older one of the same signal.
-
-        Two folders with one name, or one model with other options, are two signals. A row of an older version, which
-        does not say what it is of, gives way to any of its method and model.
-
-        Raises:
-            ConfigurationError: They were computed over other data.
-        """
-        named = {(row.method, row.model): row.key for row in newer.rows}
-        older = {
-            row.key if row.identity is not None else named.get((row.method, row.model), row.key): row
-            for row in self.rows
-        }
-        rows = {**older, **{row.key: row for row in newer.rows}}
-        return replace(super().merged(newer), rows=tuple(rows.values()))
 
 
 # --- scores that are kept -----------------------------------------------------------------------------------
@@ -236,10 +211,10 @@ def ragtruth(
     check_sizes(limit=limit, resamples=resamples)
     responses = data.limited(limit)
     run: list[Signal] = [LengthSignal(), *signals]
-    named = [(title(signal.name, signal.model), signal.identity) for signal in run]
-    twice = [name for name, identity in named if named.count((name, identity)) > 1]
-    if twice:
-        raise ConfigurationError(f"the signal {twice[0]!r} stands twice in the table")
+    keys = [Key.of(signal.name, signal.model, signal.identity) for signal in run]
+    twice = next((key for key in keys if keys.count(key) > 1), None)
+    if twice is not None:
+        raise ConfigurationError(f"the signal {twice.title!r} stands twice in the table")
     keeper = _Keeper(scores, data.fingerprint)
     part = "" if limit is None or limit >= len(data.sources) else f", first {limit} sources"
     plan = _Plan(resamples, seed, part)

@@ -11,14 +11,12 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from opik_checkembed._version import __version__
+from opik_checkembed.benchmarks.keys import Key, identity_in, merged
 from opik_checkembed.errors import ConfigurationError, ItemError, ModelUnavailable
 from opik_checkembed.functional.selfcheck import Aggregate, weighted_mean
 from opik_checkembed.splitters import Sentence
 
 SCHEMA = 1
-
-Key = tuple[str, str | None]
-"""What tells rows apart: the method's name and its model."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +101,13 @@ class Method(Protocol):
         ...
 
     @property
+    def identity(self) -> Mapping[str, Any]:
+        """What tells it from another of its name and model, as JSON-ready values: its options, and the model's full
+        name. It is written beside its figures, so that nothing secret may be in it.
+        """
+        ...
+
+    @property
     def samples(self) -> int | None:
         """The most samples it is given; None for all."""
         ...
@@ -146,6 +151,7 @@ class MethodScores:
         seconds: Wall time of the scoring, all numbers of samples together.
         parts: The rows it joins, for a fused one.
         notes: What a reader must know beside the figures.
+        identity: See `Method.identity`; None for a fused one, and in scores of older versions.
     """
 
     method: str
@@ -158,16 +164,17 @@ class MethodScores:
     seconds: float
     parts: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    identity: Mapping[str, Any] | None = None
 
     @property
     def key(self) -> Key:
         """What tells it from other rows."""
-        return self.method, self.model
+        return Key.of(self.method, self.model, self.identity)
 
     @property
     def title(self) -> str:
         """Method and model in one."""
-        return title(self.method, self.model)
+        return self.key.title
 
     @property
     def counts(self) -> list[int]:
@@ -192,6 +199,7 @@ class MethodScores:
         return {
             "method": self.method,
             "model": self.model,
+            "identity": None if self.identity is None else dict(self.identity),
             "published": self.published,
             "headline": self.headline,
             "varies": self.varies,
@@ -205,17 +213,7 @@ class MethodScores:
         """The inverse of `to_dict`; raises KeyError, TypeError or ValueError for anything else."""
         texts = tuple(None if t is None else {int(k): _score(one) for k, one in t.items()} for t in data["texts"])
         named = ("method", "model", "published", "headline", "varies", "failures", "seconds")
-        return cls(texts=texts, **{name: data[name] for name in named})
-
-
-def title(method: str, model: str | None) -> str:
-    """Method and model as a reader sees them.
-
-    Example:
-        >>> title("SelfCheck-NLI", "deberta"), title("SelfCheck-unigram (max)", None)
-        ('SelfCheck-NLI (deberta)', 'SelfCheck-unigram (max)')
-    """
-    return method if model is None else f"{method} ({model})"
+        return cls(texts=texts, identity=identity_in(data), **{name: data[name] for name in named})
 
 
 def score_all(
@@ -267,6 +265,7 @@ def score_all(
         texts=tuple(found),
         failures=failures,
         seconds=seconds,
+        identity=method.identity,
     )
 
 
@@ -296,8 +295,9 @@ class ScoreFile:
     rows: tuple[MethodScores, ...] = ()
 
     def with_rows(self, newer: Sequence[MethodScores]) -> ScoreFile:
-        """These and the newer ones, which take the place of older ones of the same method and model."""
-        return replace(self, rows=tuple({row.key: row for row in (*self.rows, *newer)}.values()))
+        """These and the newer ones, which take the place of older ones with the same key; see `keys.merged`."""
+        rows = merged({row.key: row for row in self.rows}, {row.key: row for row in newer})
+        return replace(self, rows=tuple(rows.values()))
 
     def to_json(self, path: str | os.PathLike[str]) -> None:
         """Write the scores to a file, whole or not at all."""

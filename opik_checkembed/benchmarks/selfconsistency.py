@@ -213,8 +213,8 @@ def selfconsistency(
         progress: As in `evaluate_locally`.
 
     Raises:
-        ConfigurationError: `limit` or `resamples` is below 1, two methods have one name and model, or a fused one's
-            part was scored over fewer answers.
+        ConfigurationError: `limit` or `resamples` is below 1, two methods have one name, model and identity, or
+            a fused one's part was scored over fewer answers.
         ItemError: A method's model is not to be had, or no answer could be scored.
     """
     check_sizes(limit=limit, resamples=resamples)

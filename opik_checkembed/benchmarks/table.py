@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from opik_checkembed._version import __version__
-from opik_checkembed.benchmarks import scoring
+from opik_checkembed.benchmarks.keys import Key, identity_in, merged, names_apart
 from opik_checkembed.benchmarks.scoring import MethodScores, read_json, write_json
 from opik_checkembed.errors import ConfigurationError
 from opik_checkembed.functional.ranking import Estimate
@@ -62,6 +62,8 @@ class MethodRow(Generic[F]):
         kept: Judge's replies that came from the store, so that `seconds` and `milliseconds` lack their time.
         parts: The rows that a fused one joins.
         notes: What a reader must know beside the figures.
+        identity: What tells the row from another of its method and model: its options, and the model's full name. None
+            for a trivial or a fused row, and in results of older versions.
     """
 
     figures: ClassVar[type[Any]]
@@ -80,11 +82,17 @@ class MethodRow(Generic[F]):
     kept: int = 0
     parts: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    identity: Mapping[str, Any] | None = None
+
+    @property
+    def key(self) -> Key:
+        """What tells it from other rows."""
+        return Key.of(self.method, self.model, self.identity)
 
     @property
     def title(self) -> str:
-        """Method and model in one."""
-        return scoring.title(self.method, self.model)
+        """Method and model in one; another row may have the same, see `ResultTable.names`."""
+        return self.key.title
 
     @property
     def scored(self) -> int:
@@ -109,6 +117,7 @@ class MethodRow(Generic[F]):
             "curve": {str(k): accuracy.to_dict() for k, accuracy in self.curve.items()},
             "parts": list(self.parts),
             "notes": list(self.notes),
+            "identity": None if self.identity is None else dict(self.identity),
         }
 
     @classmethod
@@ -126,6 +135,7 @@ class MethodRow(Generic[F]):
                 "curve": {int(k): cls.figures.from_dict(accuracy) for k, accuracy in given["curve"].items()},
                 "parts": tuple(given["parts"]),
                 "notes": tuple(given["notes"]),
+                "identity": identity_in(data),
             }
         )
 
@@ -157,6 +167,11 @@ class ResultTable(Generic[R]):
         """How much data the figures are over, in words."""
         raise NotImplementedError
 
+    @property
+    def names(self) -> list[str]:
+        """What a reader calls the rows: their titles, and of those with one title also what they differ in."""
+        return names_apart([row.key for row in self.rows])
+
     def row(self, method: str, model: str | None = None) -> R:
         """The row of this method.
 
@@ -168,7 +183,9 @@ class ResultTable(Generic[R]):
     def merged(self, newer: Self) -> Self:
         """These rows and the newer ones, so that slow methods can run on their own.
 
-        A newer row of the same method and model takes the older one's place.
+        A newer row takes the place of an older one of the same method, model and identity: two folders with one name,
+        or one model with other options, are two rows. A row of an older version, which does not say what it is of,
+        gives way to any of its method and model.
 
         Raises:
             ConfigurationError: They were computed over other data.
@@ -178,8 +195,8 @@ class ResultTable(Generic[R]):
                 f"results over other data cannot be merged: {self.size} ({self.fingerprint}) and {newer.size} "
                 f"({newer.fingerprint})"
             )
-        rows = {(row.method, row.model): row for row in (*self.rows, *newer.rows)}
-        scores = {one.key: one for one in (*self.scores, *newer.scores)}
+        rows = merged({row.key: row for row in self.rows}, {row.key: row for row in newer.rows})
+        scores = merged({one.key: one for one in self.scores}, {one.key: one for one in newer.scores})
         return replace(newer, rows=tuple(rows.values()), scores=tuple(scores.values()))
 
     def to_dict(self) -> dict[str, Any]:
@@ -240,6 +257,7 @@ def row_fields(scores: MethodScores, curve: Mapping[int, F], resamples: int, see
         "kept": sum(cost.kept for cost in costs),
         "parts": scores.parts,
         "notes": scores.notes,
+        "identity": scores.identity,
     }
 
 

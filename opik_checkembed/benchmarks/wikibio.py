@@ -286,8 +286,8 @@ def wikibio(
         One row for each method after one for a random order, which is taken over all of the data.
 
     Raises:
-        ConfigurationError: `limit` or `resamples` is below 1, two methods have one name and model, or a fused one's
-            part was scored over fewer passages.
+        ConfigurationError: `limit` or `resamples` is below 1, two methods have one name, model and identity, or
+            a fused one's part was scored over fewer passages.
         ItemError: A method's model is not to be had, or no passage could be scored.
     """
     check_sizes(limit=limit, resamples=resamples)

@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from opik_checkembed.benchmarks.scoring import Cost, JudgedText, Method, PassageScore
+from opik_checkembed.benchmarks.verifier_settings import asking_settings
 from opik_checkembed.errors import AnswerError, ConfigurationError, EmbeddingError
 from opik_checkembed.functional.checkembed import CheckEmbedResult, checkembed
 from opik_checkembed.functional.selfcheck import Aggregate, SentenceScore, mean_over_samples
 from opik_checkembed.metric_names import parse_options
+from opik_checkembed.metric_options import given_options, options_of
 from opik_checkembed.metrics.checkembed import CheckEmbedMetric
 from opik_checkembed.metrics.selfcheck import SelfCheckMetric
 from opik_checkembed.models.embedder import default_embedder
-from opik_checkembed.models.names import model_name
+from opik_checkembed.models.names import full_name, model_name
 from opik_checkembed.models.registry import Registry
 from opik_checkembed.models.shared_encoder import SharedEncoder
-from opik_checkembed.splitters import Sentence, SentenceSplitter, splitter_of
+from opik_checkembed.splitters import RuleSplitter, Sentence, SentenceSplitter, splitter_of
+
+if TYPE_CHECKING:
+    from opik_checkembed.metrics.selfcheck_api_prompt import SelfCheckAPIPromptMetric
 
 # The samples of the CheckEmbed paper's best row.
 _PAPER_SAMPLES = 16
@@ -59,12 +65,14 @@ class CheckEmbedMethod:
             "all" is the score over passage and samples, as `CheckEmbedMetric` has it; "output" the mean similarity of
             the passage with its samples.
         samples: The most samples to use; None for all.
+        identity: See `Method.identity`.
     """
 
     metric: CheckEmbedMetric
     model: str
     reads: Agreement
     samples: int | None = None
+    identity: Mapping[str, Any] = field(default_factory=dict, hash=False)
     varies: bool = True
 
     @property
@@ -122,6 +130,7 @@ class SelfCheckMethod:
             score is the mean over samples; "again" by checking again; "no" for methods that would take too long.
         samples: The most samples to use; None for all.
         aggregate: What the score of a text is: the "mean" of its sentences, as in the papers, or their "max".
+        identity: See `Method.identity`.
     """
 
     metric: SelfCheckMetric
@@ -132,6 +141,7 @@ class SelfCheckMethod:
     samples: int | None = None
     headline: int | None = None
     aggregate: Aggregate = "mean"
+    identity: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     @property
     def varies(self) -> bool:
@@ -269,8 +279,9 @@ def _checkembed(options: dict[str, Any]) -> list[Method]:
     if not set(reads) <= set(_READS):
         raise ConfigurationError(f"reads must be one of {', '.join(_READS)}, not {reads[0]!r}")
     metric = CheckEmbedMetric(store=None, track=False, heatmap=False, **options)
-    model = model_name(options.get("embedder") or default_embedder())
-    return [CheckEmbedMethod(metric, model, one, samples) for one in reads]
+    model = options.get("embedder") or default_embedder()
+    identity = _identity(metric, {**options, "samples": samples}, model=model)
+    return [CheckEmbedMethod(metric, model_name(model), one, samples, identity=identity) for one in reads]
 
 
 def _ngram(options: dict[str, Any]) -> list[Method]:
@@ -285,7 +296,8 @@ def _ngram(options: dict[str, Any]) -> list[Method]:
         published = "SelfCheck-unigram (max)" if (n, statistic) == (1, "max") else None
         named = {**row, "name": f"{row['name']} ({statistic})"}
         metric = SelfCheckNgramMetric(statistic=statistic, **checking)
-        found.append(SelfCheckMethod(metric, published=published, fewer="again", **named))
+        identity = _identity(metric, options)
+        found.append(SelfCheckMethod(metric, published=published, fewer="again", identity=identity, **named))
     return found
 
 
@@ -293,7 +305,8 @@ def _facts(options: dict[str, Any]) -> list[Method]:
     from opik_checkembed.metrics.fact_recurrence import FactRecurrenceMetric
 
     row, checking = _row(options, "Fact recurrence")
-    return [SelfCheckMethod(FactRecurrenceMetric(**checking), fewer="again", **row)]
+    metric = FactRecurrenceMetric(**checking)
+    return [SelfCheckMethod(metric, fewer="again", identity=_identity(metric, options), **row)]
 
 
 def _bertscore(options: dict[str, Any]) -> list[Method]:
@@ -301,8 +314,10 @@ def _bertscore(options: dict[str, Any]) -> list[Method]:
     from opik_checkembed.models.token_encoder import DEFAULT_TOKEN_ENCODER
 
     row, checking = _row(options, "SelfCheck-BERTScore")
-    model = model_name(options.get("encoder") or DEFAULT_TOKEN_ENCODER)
-    return [SelfCheckMethod(SelfCheckBERTScoreMetric(**checking), model=model, published="SelfCheck-BERTScore", **row)]
+    model = options.get("encoder") or DEFAULT_TOKEN_ENCODER
+    metric = SelfCheckBERTScoreMetric(**checking)
+    identity = _identity(metric, options, model=model)
+    return [SelfCheckMethod(metric, model=model_name(model), published="SelfCheck-BERTScore", identity=identity, **row)]
 
 
 def _nli(options: dict[str, Any]) -> list[Method]:
@@ -310,8 +325,10 @@ def _nli(options: dict[str, Any]) -> list[Method]:
     from opik_checkembed.models.nli import DEFAULT_NLI_MODEL
 
     row, checking = _row(options, "SelfCheck-NLI fast" if options.get("fast") else "SelfCheck-NLI")
-    model = model_name(options.get("nli_model") or DEFAULT_NLI_MODEL)
-    return [SelfCheckMethod(SelfCheckNLIMetric(**checking), model=model, published="SelfCheck-NLI", **row)]
+    model = options.get("nli_model") or DEFAULT_NLI_MODEL
+    metric = SelfCheckNLIMetric(**checking)
+    identity = _identity(metric, options, model=model)
+    return [SelfCheckMethod(metric, model=model_name(model), published="SelfCheck-NLI", identity=identity, **row)]
 
 
 def _mqag(options: dict[str, Any]) -> list[Method]:
@@ -320,12 +337,10 @@ def _mqag(options: dict[str, Any]) -> list[Method]:
     row, checking = _row(options, "SelfCheck-MQAG")
     given = options.get("question_model")
     model = None if given is None else model_name(given)
+    metric = SelfCheckMQAGMetric(**checking)
+    identity = _identity(metric, options)
     # Its score is no mean over samples, and asking again for each number of them would take ten times as long.
-    return [
-        SelfCheckMethod(
-            SelfCheckMQAGMetric(**checking), model=model, published="SelfCheck-QA (MQAG)", fewer="no", **row
-        )
-    ]
+    return [SelfCheckMethod(metric, model=model, published="SelfCheck-QA (MQAG)", fewer="no", identity=identity, **row)]
 
 
 def _prompt(options: dict[str, Any]) -> list[Method]:
@@ -336,7 +351,15 @@ def _prompt(options: dict[str, Any]) -> list[Method]:
     if options.get("judge") is None:
         raise ConfigurationError("prompt needs a judge: the model behind the data set is not there to judge itself")
     metric = SelfCheckAPIPromptMetric(**checking)
-    return [SelfCheckMethod(metric, model=model_name(options["judge"]), published="SelfCheck-prompt gpt-3.5", **row)]
+    return [
+        SelfCheckMethod(
+            metric,
+            model=model_name(options["judge"]),
+            published="SelfCheck-prompt gpt-3.5",
+            identity=_judged_identity(metric, options),
+            **row,
+        )
+    ]
 
 
 _BUILDERS: Mapping[str, Callable[[dict[str, Any]], list[Method]]] = MappingProxyType(
@@ -361,6 +384,43 @@ def _row(options: Mapping[str, Any], title: str, keeps: bool = False) -> tuple[d
     others = splitter_of(checking.pop("splitter", None), checking.get("language", "en"))
     store = {} if keeps else {"store": None}
     return row, {**store, "track": False, **checking, "splitter": OwnSentences(others)}
+
+
+def _identity(metric: object, options: Mapping[str, Any], *, model: object = None) -> dict[str, Any]:
+    """What tells a row from another of its name and model: the options that its scores depend on, defaults included as
+    far as the metric shows them, and the full name of the one model it rests on.
+
+    Args:
+        metric: What scores.
+        options: As the caller gave them.
+        model: That model; the full names of several stand among the options.
+    """
+    told, given = options_of(metric), given_options(options)
+    named = {name: given[name] for name in _PIPELINES if given.get(name) is not None}
+    # The metric's own is the one that keeps the data set's sentences.
+    split = {"splitter": RuleSplitter.__name__} if "splitter" in told else {}
+    found = {**given, **told, **split, **named, "samples": options.get("samples")}
+    found = {name: value for name, value in found.items() if name not in _SAID_ELSEWHERE}
+    return found if model is None else {"model": full_name(model), **found}
+
+
+def _judged_identity(metric: SelfCheckAPIPromptMetric, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The same for a judge: who is asked, where, how, and in which words."""
+    judge, parameters = options["judge"], options.get("judge_parameters") or {}
+    asked = asking_settings(judge, parameters) if isinstance(judge, str) else {"model": full_name(judge)}
+    sent = metric.prompt.fill(context="context", sentence="sentence")
+    others = {name: value for name, value in options.items() if name not in _OF_JUDGE}
+    return {**_identity(metric, others), **asked, "prompt": hashlib.blake2b(sent.encode(), digest_size=8).hexdigest()}
+
+
+# Of these a metric tells no more than a class.
+_PIPELINES = ("splitter", "entities")
+
+# The title is the row's name, and the others are the one model it rests on.
+_SAID_ELSEWHERE = frozenset({"title", "embedder", "encoder", "nli_model"})
+
+# What a judge's settings say in their own way.
+_OF_JUDGE = frozenset({"judge", "judge_parameters", "prompt", "fence"})
 
 
 def _samples(value: Any) -> int | None:

@@ -24,13 +24,36 @@ def model_name(model: object) -> str:
         >>> model_name("/cache/models--org--some-nli/snapshots/0f3a9c")
         'some-nli'
     """
-    if isinstance(model, str | PathLike):
-        return _last(Path(model).parts) or str(model)
-    for name in _WITHIN:
-        held = getattr(model, name, None)
-        if held is not None and not isinstance(held, Mapping) and not callable(held):
-            return model_name(held)
-    return type(model).__name__
+    held = _innermost(model)
+    if isinstance(held, str | PathLike):
+        return _last(Path(held).parts) or str(held)
+    return type(held).__name__
+
+
+def full_name(model: object) -> str:
+    """What tells a model from others of one `model_name`: a folder's full path, else its whole name.
+
+    An object is called as the model that it says it holds, else as its class.
+
+    Example:
+        >>> full_name("org/some-nli"), full_name("openai/gpt-4o-mini")
+        ('org/some-nli', 'openai/gpt-4o-mini')
+    """
+    held = _innermost(model)
+    if isinstance(held, str | PathLike):
+        path = Path(held).expanduser()
+        return str(path.resolve()) if path.is_dir() else str(held)
+    return type(held).__name__
+
+
+def _innermost(model: object) -> object:
+    """The name or folder that an object holds, through all that wrap it; the innermost object where none holds one."""
+    if not isinstance(model, str | PathLike):
+        for name in _WITHIN:
+            held = getattr(model, name, None)
+            if held is not None and not isinstance(held, Mapping) and not callable(held):
+                return _innermost(held)
+    return model
 
 
 def _last(parts: tuple[str, ...]) -> str:

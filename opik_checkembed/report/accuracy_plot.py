@@ -45,9 +45,9 @@ def wikibio_table(result: WikiBioResult) -> Table:
         table.add_column(HEADERS[column], justify="right", overflow="fold")
     published = {row.method: row for row in WIKIBIO}
     shown = set()
-    for row in result.rows:
+    for name, row in _named(result):
         cells = [_figure(row.accuracy.column(column)) for column in COLUMNS]
-        table.add_row(Text(row.title), Text(str(row.samples or "")), *cells)
+        table.add_row(Text(name), Text(str(row.samples or "")), *cells)
         beside = published.get(row.published or "")
         if beside is not None and beside.method not in shown:
             shown.add(beside.method)
@@ -72,16 +72,16 @@ def accuracy_table(result: WikiBioResult, column: str = "spearman") -> Table:
     """
     if column not in COLUMNS:
         raise ConfigurationError(f"column must be one of {', '.join(COLUMNS)}, not {column!r}")
-    rows = [row for row in result.rows if _points(row, column)]
-    counts = sorted({k for row in rows for k, _ in _points(row, column)})
+    rows = [(name, row) for name, row in _named(result) if _points(row, column)]
+    counts = sorted({k for _, row in rows for k, _ in _points(row, column)})
     title = f"{HEADERS[column]} (x100) against the number of samples"
     table = empty_table(title, min_width=len(title))
     table.add_column("method", overflow="fold")
     for k in counts:
         table.add_column(str(k), justify="right")
-    for row in rows:
+    for name, row in rows:
         found = dict(_points(row, column))
-        table.add_row(Text(row.title), *(_number(found.get(k), 1) for k in counts))
+        table.add_row(Text(name), *(_number(found.get(k), 1) for k in counts))
     return table
 
 
@@ -97,7 +97,7 @@ def accuracy_plot(result: WikiBioResult) -> Figure:
     from matplotlib.figure import Figure
 
     panels = [column for column in COLUMNS if any(_points(row, column) for row in result.rows)]
-    rows = [row for row in result.rows if any(_points(row, column) for column in panels)]
+    rows = [(name, row) for name, row in _named(result) if any(_points(row, column) for column in panels)]
     if not panels:
         raise ConfigurationError("there is nothing to draw: no method was scored with several numbers of samples")
     across = min(len(panels), 3)
@@ -113,7 +113,7 @@ def accuracy_plot(result: WikiBioResult) -> Figure:
     lines = {line.get_label(): line for axis in axes.flat for line in axis.get_lines()}
     if _CHANCE in lines:
         lines[_CHANCE] = lines.pop(_CHANCE)  # last in the legend
-    figure.suptitle(_passages(result, rows), x=0.01, ha="left", fontsize=11)
+    figure.suptitle(_passages(result, [row for _, row in rows]), x=0.01, ha="left", fontsize=11)
     figure.legend(list(lines.values()), list(lines), loc="outside lower left", ncols=across, frameon=False, fontsize=9)
     return figure
 
@@ -133,14 +133,21 @@ def save_accuracy_plot(result: WikiBioResult, path: str | os.PathLike[str]) -> N
     figure.savefig(path, facecolor="white")
 
 
-def _draw(axis: Axes, column: str, rows: Sequence[MethodResult], random: MethodResult | None) -> None:
-    for number, row in enumerate(rows):
+_Named = Sequence[tuple[str, MethodResult]]
+
+
+def _named(result: WikiBioResult) -> _Named:
+    return list(zip(result.names, result.rows, strict=True))
+
+
+def _draw(axis: Axes, column: str, rows: _Named, random: MethodResult | None) -> None:
+    for number, (name, row) in enumerate(rows):
         points = _points(row, column)
         if points:
             axis.plot(
                 [k for k, _ in points],
                 [value for _, value in points],
-                label=row.title,
+                label=name,
                 color=_COLOURS[number % len(_COLOURS)],
                 marker=_MARKERS[number % len(_MARKERS)],
                 markersize=4,
@@ -151,7 +158,7 @@ def _draw(axis: Axes, column: str, rows: Sequence[MethodResult], random: MethodR
         axis.axhline(chance.value, color="#888888", linestyle=":", linewidth=1.2, label=_CHANCE)
     axis.set_title(f"{HEADERS[column]} (x100)", loc="left", fontsize=10)
     axis.set_xlabel("samples", fontsize=9)
-    axis.set_xticks(sorted({k for row in rows for k, _ in _points(row, column)}))
+    axis.set_xticks(sorted({k for _, row in rows for k, _ in _points(row, column)}))
     axis.tick_params(labelsize=8)
     axis.grid(axis="y", color="#dddddd", linewidth=0.8)
     axis.spines[["top", "right"]].set_visible(False)
@@ -198,7 +205,7 @@ def _caption(result: WikiBioResult) -> Text:
         "Areas under precision-recall curves of sentences (trapezoid), correlations of passages; below each its 95 % "
         "interval over resampled passages. k: samples used.",
     ]
-    for row in result.rows:
+    for name, row in _named(result):
         left_out = list(row.notes)
         if row.passages + len(row.failures) < result.passages:
             left_out.append(f"only {row.passages + len(row.failures)} passages were run")
@@ -208,5 +215,5 @@ def _caption(result: WikiBioResult) -> Text:
         if row.unscored:
             left_out.append(f"{row.unscored} of {row.sentences} sentences could not be scored")
         if left_out:
-            lines.append(f"{row.title}: {'; '.join(left_out)}")
+            lines.append(f"{name}: {'; '.join(left_out)}")
     return Text("\n".join(lines), style="dim")

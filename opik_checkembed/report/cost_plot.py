@@ -58,7 +58,8 @@ def cost_plot(result: ResultTable[Any], column: str, header: str) -> Figure:
 
     if result.rows and not hasattr(result.rows[0].accuracy, column):
         raise ConfigurationError(f"there is no column {column!r} to draw")
-    found = [_point(row, column) for row in result.rows]
+    names = _shortened(result.names)
+    found = [_point(name, row, column) for name, row in zip(names, result.rows, strict=True)]
     points = sorted((point for point in found if point is not None), key=lambda point: -point.value)
     if not points:
         raise ConfigurationError(f"there is nothing to draw: no method has a {header} and a time")
@@ -92,15 +93,20 @@ def save_cost_plot(result: ResultTable[Any], path: str | os.PathLike[str], colum
     figure.savefig(path, facecolor="white", bbox_inches="tight")  # as wide as the longest label
 
 
-def _point(row: MethodRow[Any], column: str) -> _Point | None:
+def _shortened(names: Sequence[str]) -> list[str]:
+    """The names, long ones cut at their end where no two would then read alike."""
+    cut = [name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…" for name in names]
+    return [short if cut.count(short) == 1 else name for name, short in zip(names, cut, strict=True)]
+
+
+def _point(name: str, row: MethodRow[Any], column: str) -> _Point | None:
     figure, milliseconds = row.accuracy.column(column), row.milliseconds_each
     if figure is None or figure.value is None or not milliseconds:
         return None
     judged = round(row.judge_calls) if row.judge_calls else 0
     calls = f"{row.samples} samples" + (f" + {judged} judge calls" if judged else "")
-    title = row.title if len(row.title) <= _LONGEST else f"{row.title[: _LONGEST - 1]}…"
     colour = _FUSED if row.parts else _JUDGED if judged else _LOCAL
-    return _Point(milliseconds, figure, figure.value, f"{title}  ({calls})", colour, row.kept > 0)
+    return _Point(milliseconds, figure, figure.value, f"{name}  ({calls})", colour, row.kept > 0)
 
 
 def _draw(axis: Axes, points: Sequence[_Point]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 from rich.console import Group
@@ -39,7 +38,7 @@ def ragtruth_table(result: RAGTruthResult) -> Group:
         For `rich.console.Console().print`.
     """
     tasks = list(dict.fromkeys(task for row in result.rows for task in row.tasks))
-    named = _named(result.rows)
+    named = list(zip(result.names, result.rows, strict=True))
     marking = [(name, row) for name, row in named if row.accuracy.span_f1 is not None]
     tables = [_table("All responses", named, _RESPONSES, None)]
     tables += [_table(task, named, _RESPONSES, task) for task in tasks if len(tasks) > 1]
@@ -50,22 +49,6 @@ def ragtruth_table(result: RAGTruthResult) -> Group:
 
 
 _Named = Sequence[tuple[str, SignalRow]]
-
-
-def _named(rows: Sequence[SignalRow]) -> _Named:
-    """The rows with their names: of those with one title, what differs between their signals is part of it."""
-    return [(row.title + _apart(row, [one for one in rows if one.title == row.title]), row) for row in rows]
-
-
-def _apart(row: SignalRow, alike: Sequence[SignalRow]) -> str:
-    own = row.identity or {}
-    others = [one.identity or {} for one in alike]
-    said = [
-        f"{name}={value if isinstance(value, str) else json.dumps(value)}"
-        for name, value in own.items()
-        if any(other.get(name) != value for other in others)
-    ]
-    return f" [{', '.join(said)}]" if said else ""
 
 
 def _table(heading: str, rows: _Named, columns: Sequence[str], task: str | None) -> Table:

@@ -25,9 +25,9 @@ def selfconsistency_table(result: SelfConsistencyResult) -> Table:
     table.add_column("method", overflow="fold")
     for header in ("k", "scored", *HEADERS.values()):
         table.add_column(header, justify="right", no_wrap=True)
-    for row in result.rows:
+    for title, row in zip(result.names, result.rows, strict=True):
         run = row.answers + len(row.failures)
-        name = "random order (share that is wrong)" if row.method == RANDOM else row.title
+        name = "random order (share that is wrong)" if row.method == RANDOM else title
         for number, (k, found) in enumerate(sorted((row.curve or {row.samples: row.accuracy}).items())):
             cells = [_figure(found.column(column)) for column in HEADERS]
             scored = f"{row.answers} of {run}" if not number else ""
@@ -50,7 +50,7 @@ def _caption(result: SelfConsistencyResult) -> Text:
         "AUROC: how often a wrong answer scores higher than a right one. AUC-PR: average precision. Both over the "
         "answers that were scored, with 95 % intervals over resampled questions.",
     ]
-    for row in result.rows:
+    for title, row in zip(result.names, result.rows, strict=True):
         said = list(row.notes)
         if row.answers + len(row.failures) < result.answers:
             said.append(f"only {row.answers + len(row.failures)} answers were run")
@@ -59,5 +59,5 @@ def _caption(result: SelfConsistencyResult) -> Text:
             said.append(f"{len(row.failures)} have no score ({first})")
             said.append(f"{row.wrong} of those scored are wrong")
         if said:
-            lines.append(f"{row.title}: {'; '.join(said)}")
+            lines.append(f"{title}: {'; '.join(said)}")
     return Text("\n".join(lines), style="dim")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -100,6 +101,47 @@ def test_a_later_run_fuses_what_is_kept_without_scoring_it_again(tmp_path: Path)
     assert later.row(MAXIMUM) == first.row(MAXIMUM)
     assert titles(SelfConsistencyResult.from_json(out)) == titles(later)
     # Fused rows are made anew, so they are not kept among the scores.
+    assert len(ScoreFile.from_json(scores, DATA.fingerprint).rows) == 2
+
+
+def test_two_models_of_one_name_are_two_rows_and_are_fused_by_their_longer_names(tmp_path: Path) -> None:
+    out, scores = tmp_path / "table.json", tmp_path / "scores.json"
+    one, other = ("ngram:statistic=max,title=n", "ngram:statistic=max,title=n,smoothing=2")
+    for text in (one, other):
+        fill(methods=[text], out=out, scores=scores)
+    names = ["n (max) [smoothing=0.0]", "n (max) [smoothing=2.0]"]
+    table = SelfConsistencyResult.from_json(out)
+    assert table.names == ["random", *names]
+    assert table.rows[1].accuracy == fill(methods=[one]).rows[1].accuracy
+    assert len(ScoreFile.from_json(scores, DATA.fingerprint).rows) == 2
+    several = refused(fuse=["both=n (max)+ngram:n=2,statistic=max"], scores=scores)
+    assert several == f"'n (max)' names several rows: {names[0]!r}, {names[1]!r}"
+    runs = Runs()
+    later = fill(runs, fuse=[f"named={names[0]}+{names[1]}", f"made={one}+{other}"], scores=scores)
+    assert later.row("named").parts == later.row("made").parts == tuple(names)
+    assert runs.names == [["named"], ["made"]]
+
+
+def test_scores_of_an_older_version_are_parts_by_name_and_are_scored_again_by_what_makes_them(tmp_path: Path) -> None:
+    scores = tmp_path / "scores.json"
+    fill(methods=["ngram"], scores=scores)
+    told = json.loads(scores.read_text())
+    older = json.dumps({**told, "scores": [{k: v for k, v in r.items() if k != "identity"} for r in told["scores"]]})
+    scores.write_text(older)
+    average = "SelfCheck-unigram (avg)"
+    runs = Runs()
+    by_name = fill(runs, fuse=[f"one={MAXIMUM}+{average}"], scores=scores)
+    assert runs.names == [["one"]]
+    assert by_name.row("one").parts == (MAXIMUM, average)
+    # Under which options it was scored it does not say.
+    runs = Runs()
+    made = fill(runs, fuse=[f"one={MAXIMUM}+{average}", f"two=ngram:statistic=max+{average}"], scores=scores)
+    assert runs.names == [[MAXIMUM], ["one"], ["two"]]
+    assert made.row("two").accuracy == made.row("one").accuracy == by_name.row("one").accuracy
+    kept = ScoreFile.from_json(scores, DATA.fingerprint).rows
+    assert [(row.title, row.identity is None) for row in kept] == [(average, True), (MAXIMUM, False)]
+    # A method that is asked for takes the place of the one that does not say.
+    fill(methods=["ngram:statistic=avg"], fuse=[f"one={MAXIMUM}+{average}"], scores=scores)
     assert len(ScoreFile.from_json(scores, DATA.fingerprint).rows) == 2
 
 

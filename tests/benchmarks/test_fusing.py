@@ -23,6 +23,7 @@ from opik_checkembed.benchmarks.fusing import (
     key_of,
     run_methods,
 )
+from opik_checkembed.benchmarks.keys import Key
 from opik_checkembed.benchmarks.scoring import Cost, JudgedText, MethodScores, PassageScore
 from opik_checkembed.calibration import fit_moments
 from opik_checkembed.errors import ConfigurationError, ItemError
@@ -73,7 +74,7 @@ def test_a_score_is_the_place_of_the_mean_z_score_on_the_normal_distribution() -
     parts = [part("one", 1.0, 3.0, 1.0, 3.0), part("two", 20.0, 20.0, 40.0, 40.0)]
     found = fuse("both", parts, texts(1, 1, 1, 1))
     assert text_values(found) == pytest.approx([0.158655, 0.5, 0.5, 0.841345], abs=1e-6)
-    assert (found.key, found.published, found.headline, found.seconds) == (("both", None), None, 3, 4.0)
+    assert (found.key, found.published, found.headline, found.seconds) == (Key("both"), None, 3, 4.0)
     assert found.parts == ("one", "two")
     assert found.notes == ("one + two: equal weights, z-scores over this data, nothing fitted",)
     assert [score.sentences for score in found.at(3)] == [None] * 4
@@ -165,10 +166,20 @@ def test_a_fused_row_needs_two_different_parts() -> None:
         FusedMethod("both", [part("one", 1.0)])
     with pytest.raises(ConfigurationError, match="'both' has the part 'one' twice"):
         FusedMethod("both", [part("one", 1.0), part("one", 2.0)])
-    assert key_of(FusedMethod("both", [part("one", 1.0), part("one", 2.0, model="m")], fitted=True)) == (
-        "both (fitted)",
-        None,
-    )
+    of_two = FusedMethod("both", [part("one", 1.0), part("one", 2.0, model="m")], fitted=True)
+    assert key_of(of_two) == Key("both (fitted)")
+
+
+def test_two_models_of_one_name_are_two_parts_and_are_named_apart() -> None:
+    parts = [part("nli", 1.0, 3.0, model="tiny", identity={"model": f"/{place}/tiny"}) for place in "ab"]
+    found = fuse("both", parts, texts(1, 1))
+    assert sums(found) == pytest.approx([-2.0, 2.0])
+    assert found.parts == ("nli (tiny) [model=/a/tiny]", "nli (tiny) [model=/b/tiny]")
+    assert found.notes[0].startswith("nli (tiny) [model=/a/tiny] + nli (tiny) [model=/b/tiny]: equal weights")
+    with pytest.raises(ConfigurationError, match="'both' has the part 'nli' twice"):
+        FusedMethod("both", [parts[0], parts[0]])
+    rows = run(*(Counted(model="tiny", identity={"model": f"/{place}/tiny"}) for place in "ab"))
+    assert [row.identity for row in rows] == [{"model": "/a/tiny"}, {"model": "/b/tiny"}]
 
 
 @given(st.lists(st.integers(0, 50).map(float), min_size=2, max_size=12), st.floats(0.1, 100), st.floats(-50, 50))
@@ -311,6 +322,7 @@ class Counted:
     headline: int | None = None
     varies: bool = False
     published: str | None = None
+    identity: Mapping[str, Any] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
 
     def score(self, passage: JudgedText, counts: Sequence[int]) -> Mapping[int, PassageScore]:

@@ -1,11 +1,12 @@
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from opik_checkembed.benchmarks.keys import Key
 from opik_checkembed.benchmarks.scoring import (
     Cost,
     JudgedText,
@@ -13,7 +14,6 @@ from opik_checkembed.benchmarks.scoring import (
     PassageScore,
     ScoreFile,
     score_all,
-    title,
 )
 from opik_checkembed.errors import ConfigurationError, ItemError, ModelUnavailable
 from opik_checkembed.splitters import Sentence
@@ -34,6 +34,7 @@ class Given:
     headline: int | None = None
     varies: bool = True
     published: str | None = "SelfCheck-NLI"
+    identity: Mapping[str, Any] = field(default_factory=dict)
 
     def score(self, passage: JudgedText, counts: Sequence[int]) -> dict[int, PassageScore]:
         found = self.given[passage.id]
@@ -60,11 +61,10 @@ def test_every_text_is_scored_and_what_fails_is_said() -> None:
     )
     assert found.texts == ({2: PassageScore(0.5, (0.5,)), 3: PassageScore(0.5, (0.5,))}, None, None)
     assert found.failures == {"b": "no letters", "c": "no sentence could be scored"}
-    assert (found.key, found.title) == (("given", "m"), "given (m)")
+    assert (found.key, found.title) == (Key("given", "m", "{}"), "given (m)")
     assert (found.published, found.headline, found.varies) == ("SelfCheck-NLI", 3, True)
     assert (found.counts, found.scored, found.at(2)) == ([2, 3], [0], [PassageScore(0.5, (0.5,))])
     assert len(advanced) == 3
-    assert title("given", None) == "given"
 
 
 def test_a_method_that_says_no_cost_has_the_time_of_its_call() -> None:
@@ -116,6 +116,28 @@ def test_a_newer_row_takes_the_olders_place() -> None:
     assert [(row.title, row.headline) for row in kept.rows] == [("given", 2), ("given (m)", 3)]
 
 
+def test_two_folders_of_one_name_are_two_rows_also_in_their_file(tmp_path: Path) -> None:
+    path = tmp_path / "scores.json"
+    a, b = (replace(SCORES, model="m", identity={"model": f"/{place}/m"}) for place in "ab")
+    ScoreFile("f", (a, b)).to_json(path)
+    kept = ScoreFile.from_json(path, "f").with_rows([replace(b, headline=2)])
+    assert [(row.identity, row.headline) for row in kept.rows] == [({"model": "/a/m"}, 3), ({"model": "/b/m"}, 2)]
+
+
+def test_scores_of_an_older_version_are_read_and_give_way(tmp_path: Path) -> None:
+    path = tmp_path / "scores.json"
+    ScoreFile("f", (replace(SCORES, model="m"), SCORES)).to_json(path)
+    told = json.loads(path.read_text())
+    path.write_text(
+        json.dumps({**told, "scores": [{k: v for k, v in r.items() if k != "identity"} for r in told["scores"]]})
+    )
+    older = ScoreFile.from_json(path, "f")
+    assert older.rows == (replace(SCORES, model="m"), SCORES)
+    a, b = (replace(SCORES, model="m", identity={"model": f"/{place}/m"}) for place in "ab")
+    # What it is of is not known, so that either may be what it was.
+    assert older.with_rows([a]).with_rows([b]).rows == (a, SCORES, b)
+
+
 def test_the_first_texts_can_be_had_alone() -> None:
     assert SCORES.first(1).texts == SCORES.texts[:1]
     assert SCORES.first(2) is SCORES.first(3) is SCORES
@@ -129,6 +151,7 @@ def test_the_first_texts_can_be_had_alone() -> None:
         ({"scores": [{"method": "x"}]}, "are malformed: KeyError"),
         ({"scores": 3}, "are malformed: TypeError"),
         ({"scores": [[]]}, "are malformed: TypeError"),
+        ({"scores": [{**SCORES.to_dict(), "identity": "/a/m"}]}, "are malformed: TypeError.*is no identity"),
     ],
 )
 def test_a_file_with_something_else_is_refused(change: dict[str, Any], message: str, tmp_path: Path) -> None:

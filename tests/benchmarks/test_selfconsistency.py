@@ -50,6 +50,7 @@ class Fixed:
     headline: int | None = 16
     varies: bool = False
     published: str | None = "SelfCheck-NLI"
+    identity: Mapping[str, Any] = field(default_factory=dict)
     asked: list[tuple[str, list[int]]] = field(default_factory=list)
 
     def score(self, passage: JudgedText, counts: Sequence[int]) -> dict[int, PassageScore]:
@@ -259,6 +260,8 @@ def test_results_come_back_from_json_and_are_merged(tmp_path: Path) -> None:
     merged = read.merged(run(Fixed(name="other")))
     assert [row.title for row in merged.rows] == ["random", "fixed", "other"]
     assert json.loads((tmp_path / "x.json").read_text())["benchmark"] == "selfconsistency"
+    a, b = (run(Fixed(model="tiny", identity={"model": f"/{place}/tiny"})) for place in "ab")
+    assert a.merged(b).names == ["random", "fixed (tiny) [model=/a/tiny]", "fixed (tiny) [model=/b/tiny]"]
     with pytest.raises(ConfigurationError, match=r"cannot be merged: 4 answers .* and 2 answers"):
         read.merged(run(Fixed(), data=load_selfconsistency(ROWS[1:3])))
 

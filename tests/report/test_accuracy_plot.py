@@ -81,6 +81,20 @@ def test_the_table_has_each_figure_with_its_interval_and_the_published_row_below
     assert text.count("published: random") == 1
 
 
+def test_two_models_of_one_name_are_told_apart_in_tables_and_plot() -> None:
+    rows = [
+        row("nli", "tiny", identity={"model": f"/{p}/tiny"}, accuracy=Accuracy(nonfact=at(80)), curve=curve(70))
+        for p in "ab"
+    ]
+    result = replace(RESULT, rows=(RANDOM, *(replace(one, notes=("as it is",)) for one in rows)))
+    names = ["nli (tiny) [model=/a/tiny]", "nli (tiny) [model=/b/tiny]"]
+    table = shown(wikibio_table(result))
+    assert all(f"{name}  " in table and f"{name}: as it is" in table for name in names)
+    assert all(f"{name}  " in shown(accuracy_table(result)) for name in names)
+    (legend,) = accuracy_plot(result).legends
+    assert [text.get_text() for text in legend.get_texts()][:2] == names
+
+
 def test_a_published_row_stands_once_also_beside_several_of_ours() -> None:
     twice = replace(RESULT, rows=(RANDOM, UNIGRAM, replace(UNIGRAM, method="other")))
     assert shown(wikibio_table(twice)).count("SelfCheck-unigram (max)") == 1

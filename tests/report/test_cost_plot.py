@@ -137,6 +137,17 @@ def test_a_long_name_is_shortened() -> None:
     assert label == f"{'m' * 59}…  (20 samples)"
 
 
+def test_names_that_would_read_alike_when_cut_are_not() -> None:
+    folder = "/models/" + "of a long name/" * 4
+    rows = [row("nli", v, 5.0, "tiny", identity={"model": f"{folder}{p}/tiny"}) for p, v in (("a", 60.0), ("b", 50.0))]
+    other = row("m" * 100, 40.0, 5.0)
+    assert labels(cost_plot(table(*rows, other), "spearman", "Spearman")) == [
+        f"nli (tiny) [model={folder}a/tiny]  (20 samples)",
+        f"nli (tiny) [model={folder}b/tiny]  (20 samples)",
+        f"{'m' * 59}…  (20 samples)",
+    ]
+
+
 def test_the_plot_is_written_as_its_ending_says_and_holds_its_labels(tmp_path: Path) -> None:
     save_cost_plot(RESULT, tmp_path / "new" / "plot.png", "spearman", "Spearman")
     with Image.open(tmp_path / "new" / "plot.png") as image:

@@ -48,6 +48,13 @@ def test_the_share_of_wrong_answers_comes_first() -> None:
     assert ["unigram", "[bold]", "20", "100", "of", "100", "80.0", "70.0..", "88.0", "82.5"] in lines
 
 
+def test_two_models_of_one_name_are_told_apart() -> None:
+    a, b = (row("nli", "tiny", identity={"model": f"/{p}/tiny"}, notes=(f"note {p}",)) for p in "ab")
+    text = shown(a, b, row("nli", "other", identity={"model": "/a/other"}), width=200)
+    for line in ("nli (tiny) [model=/a/tiny]  ", "nli (tiny) [model=/b/tiny]: note b", "nli (other)  "):
+        assert line in text
+
+
 def test_each_number_of_samples_is_a_line_of_its_method() -> None:
     text = shown(row("facts", "m", curve=CURVE, answers=93, wrong=51, failures={"7": "no\nnumbers"}))
     lines = [line.split() for line in text.splitlines()]
