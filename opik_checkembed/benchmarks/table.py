@@ -172,13 +172,30 @@ class ResultTable(Generic[R]):
         """What a reader calls the rows: their titles, and of those with one title also what they differ in."""
         return names_apart([row.key for row in self.rows])
 
-    def row(self, method: str, model: str | None = None) -> R:
-        """The row of this method.
+    def row(self, method: str, model: str | None = None, *, identity: Mapping[str, Any] | None = None) -> R:
+        """The one row of this method and model.
+
+        Args:
+            method: Its name.
+            model: The model it rests on, by its short name.
+            identity: As much of the row's identity as tells it from others of this method and model, like
+                {"model": "/models/deberta"}.
 
         Raises:
             KeyError: There is none.
+            ConfigurationError: There are several.
         """
-        return {(row.method, row.model): row for row in self.rows}[method, model]
+        found = [
+            (row, name)
+            for row, name in zip(self.rows, self.names, strict=True)
+            if (row.method, row.model) == (method, model) and _holds(row.identity or {}, identity or {})
+        ]
+        if not found:
+            raise KeyError((method, model))
+        if len(found) > 1:
+            names = ", ".join(repr(name) for _, name in found)
+            raise ConfigurationError(f"{found[0][0].title!r} names several rows: {names}; say which with identity=")
+        return found[0][0]
 
     def merged(self, newer: Self) -> Self:
         """These rows and the newer ones, so that slow methods can run on their own.
@@ -265,6 +282,10 @@ def percent(estimate: Estimate) -> Estimate:
     """The figure x100."""
     value, low, high = (None if v is None else 100 * v for v in (estimate.value, estimate.low, estimate.high))
     return Estimate(value, low, high)
+
+
+def _holds(whole: Mapping[str, Any], part: Mapping[str, Any]) -> bool:
+    return all(name in whole and whole[name] == value for name, value in part.items())
 
 
 def _mean(values: Iterable[float]) -> float:

@@ -191,6 +191,10 @@ def test_two_models_of_one_name_are_two_rows(tmp_path: Path) -> None:
     again = both.merged(run(Fixed(better, identity={"model": "/a/tiny"})))
     assert found(again) == [({"model": "/a/tiny"}, 100.0), ({"model": "/b/tiny"}, 100.0)]
     assert [row.key for row in again.rows] == [row.key for row in both.rows]
+    # Which of them a caller wants has to be said.
+    with pytest.raises(ConfigurationError, match=r"names several rows: .*/a/tiny.*/b/tiny.*; say which with identity="):
+        both.row("fixed, worst claim", "tiny")
+    assert both.row("fixed, worst claim", "tiny", identity={"model": "/a/tiny"}) is both.rows[-2]
 
 
 def test_a_row_that_does_not_say_what_it_is_of_gives_way(tmp_path: Path) -> None:

@@ -431,6 +431,25 @@ def test_two_models_of_one_name_are_two_rows(tmp_path: Path) -> None:
     assert [one.identity for one in run(a).merged(run(b)).scores] == [{"model": "/a/tiny"}, {"model": "/b/tiny"}]
 
 
+def test_the_row_of_one_of_two_models_is_had_by_what_tells_them_apart() -> None:
+    rest: dict[str, Any] = {"samples": None, "fast": True}
+    a, b = (Fixed(model="tiny", identity={"model": f"/{place}/tiny", **rest}) for place in "ab")
+    both = run(a, b)
+    assert both.row("fixed", "tiny", identity={"model": "/b/tiny"}) is both.rows[2]
+    assert both.row("fixed", "tiny", identity=a.identity) is both.rows[1]
+    assert run(b).row("fixed", "tiny").identity == b.identity
+    several = r"'fixed \(tiny\)' names several rows: .*/a/tiny\]', 'fixed \(tiny\) \[model=/b/tiny\]'; say which"
+    for shared in (None, rest):
+        with pytest.raises(ConfigurationError, match=several):
+            both.row("fixed", "tiny", identity=shared)
+    unknown: list[dict[str, Any]] = [{"model": "/c/tiny"}, {"labels": None}]
+    for none in unknown:
+        with pytest.raises(KeyError):
+            both.row("fixed", "tiny", identity=none)
+    with pytest.raises(KeyError):
+        both.row("random", identity={"model": "/a/tiny"})
+
+
 def test_a_row_that_does_not_say_what_it_is_of_gives_way() -> None:
     told = run(Fixed(model="tiny"), Fixed(name="other")).to_dict()
     for row in told["rows"]:
