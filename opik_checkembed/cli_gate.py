@@ -8,8 +8,10 @@ import json
 import logging
 import math
 import sys
+import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -182,13 +184,36 @@ def _exit_2() -> Iterator[None]:
     """What cannot be read or written is no verdict: 1 would say that the candidate is worse."""
     try:
         yield
-    except (ConfigurationError, ItemError, OSError) as error:
+    except (ConfigurationError, ItemError) as error:
         raise _CannotTell(str(error)) from error
-    except click.ClickException:
+    except (click.ClickException, click.Abort, KeyboardInterrupt):
         raise
-    except (Exception, SystemExit) as error:
+    # A user's code may raise anything; 1 is what Python would end with.
+    except BaseException as error:
         _LOGGER.debug("the gate broke", exc_info=True)
-        raise _CannotTell(f"the gate broke: {error!r}") from error
+        raise _CannotTell(_said(error)) from error
+
+
+def _said(error: BaseException) -> str:
+    """What broke, in a sentence.
+
+    The system's own words are repeated; those of any other error may hold a key, a prompt or a whole request, so that
+    it is named by its type and place.
+    """
+    if isinstance(error, OSError) and error.strerror:
+        where = "" if error.filename is None else f"{error.filename} cannot be read or written: "
+        return f"{where}{error.strerror}"
+    frames = list(traceback.walk_tb(error.__traceback__))
+    own = [one for one in frames if str(one[0].f_globals.get("__name__")).startswith(f"{__package__}.")]
+    places = dict.fromkeys(_place(*one) for one in (frames[-1], own[-1]))
+    return (
+        f"the gate broke off, which is no verdict: {type(error).__qualname__} in {', called in '.join(places)}. What "
+        f"the error says may hold a key or a prompt and is not repeated; the log of {__name__} has it at level DEBUG"
+    )
+
+
+def _place(frame: FrameType, line: int) -> str:
+    return f"{'/'.join(Path(frame.f_code.co_filename).parts[-2:])}, line {line}"
 
 
 def _decided(options: Mapping[str, Any]) -> tuple[Comparison, Decision]:

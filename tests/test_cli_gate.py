@@ -1,7 +1,11 @@
 from __future__ import annotations
 
+import asyncio
+import errno
 import json
+import logging
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -166,7 +170,12 @@ def test_files_that_cannot_be_read_or_written_end_with_2(tmp_path: Path) -> None
     given = sides(tmp_path, 0.0)
     (tmp_path / "folder").mkdir()
     (tmp_path / "file").touch()
-    assert call(*given, "--markdown", tmp_path / "file" / "x.md").exit_code == 2
+    done = call(*given, "--markdown", tmp_path / "file" / "x.md")
+    assert done.exit_code == 2
+    assert f"{tmp_path / 'file'} cannot be read or written: File exists" in done.output
+    (tmp_path / "damaged.sqlite3").write_text("no store " * 1000, "utf-8")
+    done = call(*given, "--store", tmp_path / "damaged.sqlite3")
+    assert (done.exit_code, "is not a sample store, or is damaged" in done.output) == (2, True)
     assert call("--baseline", tmp_path / "none.json", *given[2:]).exit_code == 2
     assert call("--baseline", tmp_path / "folder", *given[2:]).exit_code == 2
     assert call(*given[:2]).exit_code == 2
@@ -197,7 +206,7 @@ def test_a_terminal_that_lacks_a_character_gets_the_verdict_all_the_same(tmp_pat
 
 def test_what_breaks_unexpectedly_is_no_verdict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     given = sides(tmp_path, 0.0)
-    for error in (ZeroDivisionError("odd"), SystemExit(0)):
+    for error in (ZeroDivisionError("sk-secret"), SystemExit("sk-secret"), asyncio.CancelledError("sk-secret")):
 
         def broken(*_: object, wrong: BaseException = error, **__: object) -> None:
             raise wrong
@@ -205,7 +214,50 @@ def test_what_breaks_unexpectedly_is_no_verdict(tmp_path: Path, monkeypatch: pyt
         monkeypatch.setattr("opik_checkembed.gate.comparison.compare", broken)
         done = call(*given)
         assert done.exit_code == 2
-        assert f"the gate broke: {error!r}" in done.output
+        assert f"which is no verdict: {type(error).__name__} in tests/test_cli_gate.py, line " in done.output
+        assert ", called in opik_checkembed/cli_gate.py, line " in done.output
+        assert "sk-secret" not in done.output
+
+
+def test_what_breaks_in_the_gate_itself_is_named_once_and_found_whole_in_the_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    # As a fault of our own would do it: in a module of the package.
+    monkeypatch.setattr("opik_checkembed.gate.decision.Decision", None)
+    with caplog.at_level(logging.DEBUG, "opik_checkembed.cli_gate"):
+        done = call(*sides(tmp_path, 0.0))
+    assert done.exit_code == 2
+    assert re.search(r"TypeError in gate/decision.py, line \d+\. What the error says", done.output)
+    (record,) = caplog.records
+    assert record.exc_info is not None
+    assert "'NoneType' object is not callable" in str(record.exc_info[1])
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (PermissionError(errno.EACCES, "Permission denied", "main.json"), "main.json cannot be read or written: Perm"),
+        (OSError(errno.ENOSPC, "No space left on device"), "Error: No space left on device"),
+        (ConnectionError("sk-secret"), "no verdict: ConnectionError in tests/test_cli_gate.py"),
+    ],
+)
+def test_what_the_system_says_is_repeated_and_what_a_library_says_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: OSError, said: str
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr("opik_checkembed.gate.comparison.compare", broken)
+    done = call(*sides(tmp_path, 0.0))
+    assert (done.exit_code, said in done.output, "secret" in done.output) == (2, True, False), done.output
+
+
+def test_an_interrupted_gate_is_interrupted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("opik_checkembed.gate.comparison.compare", broken)
+    assert call(*sides(tmp_path, 0.0)).output.strip() == "Aborted!"
 
 
 def test_both_sides_results_are_kept(tmp_path: Path) -> None:
@@ -279,6 +331,40 @@ def test_a_sample_that_the_recording_lacks_ends_with_2_and_is_named(tmp_path: Pa
     assert "'Never recorded: In which year, case 0?'" in done.output
     done = call(*given, "--replay", tmp_path / "recording.jsonl", "--store", tmp_path / "store.sqlite3")
     assert (done.exit_code, "--replay reads its own file alone" in done.output) == (2, True)
+
+
+def test_a_task_that_raises_fails_its_items_whatever_it_raises(tmp_path: Path, server: FakeOpenAI) -> None:
+    given = running(tmp_path, server)
+    (tmp_path / "bot.py").write_text(
+        "import asyncio\nimport sys\n"
+        "def raises(item):\n    raise LookupError('no such shelf')\n"
+        "def leaves(item):\n    sys.exit(3)\n"
+        "def cancelled(item):\n    raise asyncio.CancelledError('too late')\n",
+        "utf-8",
+    )
+    for name, said in (
+        ("raises", "the task raised LookupError('no such shelf')"),
+        ("leaves", "the task called sys.exit(3)"),
+        ("cancelled", "CancelledError: too late"),
+    ):
+        done = call(*given, "--candidate", f"{tmp_path / 'bot.py'}:{name}")
+        assert done.exit_code == 2, done.output
+        assert said in done.output
+        assert "items without a score: 8 of 8" in done.output
+
+
+def test_an_opik_that_cannot_be_loaded_is_said_without_its_settings(tmp_path: Path) -> None:
+    sides(tmp_path, 0.0)
+    # In a process of its own: settings are read as Opik is imported.
+    done = subprocess.run(
+        [sys.executable, "-c", "from opik_checkembed.cli_gate import gate; gate()",
+         "--baseline", "main.json", "--candidate", "opik:bot"],
+        cwd=tmp_path, env={**os.environ, "OPIK_DEFAULT_FLUSH_TIMEOUT": "secret"},
+        capture_output=True, check=False, text=True,
+    )  # fmt: skip
+    assert done.returncode == 2, done.stderr
+    assert "Error: Opik's settings cannot be used: default_flush_timeout; see OPIK_" in done.stderr
+    assert "secret" not in done.stdout + done.stderr
 
 
 @pytest.mark.parametrize(

@@ -25,14 +25,14 @@ def read_experiment(name: str, client: opik.Opik | None = None) -> LocalResults:
         client: Opik's; None builds one from its configuration.
 
     Raises:
-        ConfigurationError: There is no such experiment, several have the name, or Opik cannot be reached.
+        ConfigurationError: There is no such experiment, several have the name, Opik cannot be reached, or it is not set
+            up in a way that can work.
     """
+    reading = client or _client()
     import httpx
-    import opik
     from opik.exceptions import OpikException
     from opik.rest_api.core.api_error import ApiError
 
-    reading = client or opik.Opik()
     try:
         found = [one for one in reading.get_experiments_by_name(name) if one.name == name]
         if len(found) != 1:
@@ -40,11 +40,31 @@ def read_experiment(name: str, client: opik.Opik | None = None) -> LocalResults:
             raise ConfigurationError(f"{said} named {name!r} in this Opik workspace; its name must be given in full")
         items = found[0].get_items(max_results=None)
     except (OpikException, ApiError, httpx.HTTPError) as error:
-        raise ConfigurationError(f"the experiment {name!r} cannot be read from Opik: {error}") from error
+        said = f"HTTP {error.status_code}: {error.body}" if isinstance(error, ApiError) else str(error)
+        raise ConfigurationError(f"the experiment {name!r} cannot be read from Opik: {said}") from error
     finally:
         if client is None:
             reading.end()
     return LocalResults(tuple(_result(item) for item in items))
+
+
+def _client() -> opik.Opik:
+    """Opik's client. No setting of it is repeated in an error: it may be the key."""
+    import pydantic
+
+    where = "see OPIK_... among the environment variables, and Opik's configuration file"
+    try:
+        # Some settings are read as it is imported.
+        import opik
+
+        return opik.Opik()
+    except pydantic.ValidationError as error:
+        named = ", ".join(".".join(map(str, one["loc"])) for one in error.errors(include_input=False))
+        raise ConfigurationError(f"Opik's settings cannot be used: {named or 'as a whole'}; {where}") from error
+    except UnicodeError as error:
+        raise ConfigurationError(
+            f"one of Opik's settings, like the API key, holds a character that cannot be sent; {where}"
+        ) from error
 
 
 def _result(content: ExperimentItemContent) -> ItemResult:

@@ -199,7 +199,7 @@ def _run_task(place: Place, text: str, running: Running) -> LocalResults:
 
 
 def _staying(task: Callable[[dict[str, Any]], Any]) -> Callable[[dict[str, Any]], Any]:
-    """The task, of which a call to `sys.exit` fails the item and does not end the gate."""
+    """The task, of which a call to `sys.exit`, and whatever else would end the process, fails the item alone."""
     if inspect.iscoroutinefunction(task):
         return task  # and `evaluate_locally` says why it cannot be run
 
@@ -207,8 +207,13 @@ def _staying(task: Callable[[dict[str, Any]], Any]) -> Callable[[dict[str, Any]]
     def staying(item: dict[str, Any]) -> Any:
         try:
             return task(item)
+        except (Exception, KeyboardInterrupt):
+            raise
         except SystemExit as error:
             raise RuntimeError(f"the task called sys.exit({error.code!r})") from error
+        # Like `pytest.fail`, or a call of asyncio's that was cancelled.
+        except BaseException as error:
+            raise RuntimeError(f"{type(error).__qualname__}: {error}") from error
 
     return staying
 

@@ -120,6 +120,10 @@ def _file_module(path: Path) -> ModuleType:
 def _explained(what: str) -> Iterator[None]:
     try:
         yield
+    except SyntaxError as error:
+        # Without the line itself, which may hold anything.
+        where = "it" if error.lineno is None else f"line {error.lineno} of {error.filename}"
+        raise ConfigurationError(f"{what} cannot be imported: {where} is no Python ({error.msg})") from error
     # A file that is a script calls `sys.exit` where it ends: that is no verdict.
     except (Exception, SystemExit) as error:
         raise ConfigurationError(f"{what} cannot be imported: {error!r}") from error

@@ -11,6 +11,7 @@ from typing import Any
 import opik
 import pytest
 from opik.evaluation.metrics.score_result import ScoreResult
+from opik.rest_api.core.api_error import ApiError
 
 from opik_checkembed.errors import ConfigurationError, StoreError
 from opik_checkembed.gate.comparison import Verdict, compare
@@ -365,6 +366,14 @@ def test_a_task_that_ends_the_process_fails_its_item_or_cannot_be_imported(
     with (made := running(server, data, tmp_path)).store:
         with pytest.raises(ConfigurationError, match=r"script.py cannot be imported: SystemExit\(0\)"):
             load_side(f"{tmp_path / 'script.py'}:answer", made)
+        (tmp_path / "slip.py").write_text("def answer(item:\n    key = 'sk-secret'\n", "utf-8")
+        no_python = r"slip.py cannot be imported: line 1 of .*slip.py is no Python \(.*\)$"
+        with pytest.raises(ConfigurationError, match=no_python) as caught:
+            load_side(f"{tmp_path / 'slip.py'}:answer", made)
+        assert "secret" not in str(caught.value)
+        (tmp_path / "nul.py").write_bytes(b"answer = '\0'\n")
+        with pytest.raises(ConfigurationError, match=r"nul.py cannot be imported: it is no Python \(.*null bytes\)$"):
+            load_side(f"{tmp_path / 'nul.py'}:answer", made)
         with pytest.raises(ConfigurationError, match="task is async"):
             load_side(f"{tmp_path / 'bot.py'}:later", made)
         found = load_side(f"{tmp_path / 'bot.py'}:answer", made)
@@ -492,4 +501,31 @@ def test_an_opik_that_cannot_be_reached_is_said(monkeypatch: pytest.MonkeyPatch)
     with FakeOpik() as server, server.in_this_process() as client:
         server.close()
         with pytest.raises(ConfigurationError, match="the experiment 'x' cannot be read from Opik"):
+            read_experiment("x", client)
+
+
+@pytest.mark.filterwarnings("ignore:.verify=<str>. is deprecated:DeprecationWarning")
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("OPIK_API_KEY", "one of Opik's settings, like the API key, holds a character that cannot be sent"),
+        ("OPIK_DEFAULT_FLUSH_TIMEOUT", "Opik's settings cannot be used: default_flush_timeout; see OPIK_"),
+    ],
+)
+def test_an_opik_that_is_set_up_wrongly_is_said_without_its_settings(
+    monkeypatch: pytest.MonkeyPatch, name: str, said: str
+) -> None:
+    monkeypatch.setenv(name, "sécret")
+    with pytest.raises(ConfigurationError, match=said) as caught:
+        read_experiment("x")
+    assert "cret" not in str(caught.value)
+
+
+def test_what_opik_answers_is_said_without_its_headers(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object) -> None:
+        raise ApiError(headers={"set-cookie": "secret"}, status_code=401, body="no such workspace")
+
+    with FakeOpik() as server, server.in_this_process() as client:
+        monkeypatch.setattr(client, "get_experiments_by_name", refused)
+        with pytest.raises(ConfigurationError, match=r"cannot be read from Opik: HTTP 401: no such workspace$"):
             read_experiment("x", client)
