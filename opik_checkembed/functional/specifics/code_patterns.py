@@ -144,3 +144,6 @@ NUMBERED_NAME = re.compile(
     r"((?:(?:N[or]\.|Núm\.|[nN][°º])[ \u00a0])?\d{1,4}(?:[a-z]|-\d{1,4})?(?:\((?:\d{1,2}|[a-z]{1,4})\)){0,3})"
     rf"(?![\w]|[.,:/]\d|[ ]?[%°–-]|[{SPACES}]?[$€£]|[ \u00a0\u202f]\d{{3}})"
 )
+
+LEADING_WORDS = re.compile(rf"(?:[{UPPER}][\w'’-]*[ ]){{1,3}}\Z")
+"""Before a numbered name: what else belongs to it."""

@@ -10,7 +10,6 @@ from opik_checkembed.functional.specifics import code_patterns as patterns
 from opik_checkembed.functional.specifics.dates import month_of
 from opik_checkembed.functional.specifics.figures import suffix
 from opik_checkembed.functional.specifics.folding import folded, words_of
-from opik_checkembed.functional.specifics.pattern_parts import UPPER
 from opik_checkembed.functional.specifics.readings import Reading, named, phone_reading, same, titled
 from opik_checkembed.functional.specifics.scan import Scan
 from opik_checkembed.functional.specifics.vocabulary import CURRENCIES, CURRENCY_CODES, STARTERS, UNITS, WEEKDAYS
@@ -236,7 +235,7 @@ def _numbered_name(scan: Scan, match: re.Match[str]) -> None:
     if behind.unit is not None or behind.power:
         return
     before = scan.left[max(0, match.start() - 40) : match.start()]
-    leading = re.search(rf"(?:[{UPPER}][\w'’-]*[ ]){{1,3}}$", before)
+    leading = patterns.LEADING_WORDS.search(before)
     start = match.start() if leading is None else match.start() - len(leading[0])
     words = scan.left[start : match.end()].split()
     while len(words) > 2 and words[0].casefold() in STARTERS.get(scan.language, ()):

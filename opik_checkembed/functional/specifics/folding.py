@@ -32,6 +32,8 @@ _ACCENTS = re.compile(f"[{''.join(chr(c) for c in range(0x300, 0x601) if unicode
 
 def words_of(text: str) -> str:
     """A text's folded words, without marks, separated by single spaces; "U.S." is one word."""
+    if text.isascii() and text.replace(" ", "").isalnum():
+        return " ".join(text.casefold().split())
     return " ".join(_words(folded(text.replace("_", " "))))
 
 

@@ -108,17 +108,15 @@ def _scientific(scan: Scan, match: re.Match[str]) -> None:
 
 
 def _number(scan: Scan, match: re.Match[str]) -> None:
-    start, written = match.start(), match["a"]
-    before = patterns.BEFORE_FIGURE.search(scan.left, max(scan.taken_up_to(), start - 8), start)
-    assert before is not None  # it matches nothing at all, too
-    start, money = before.start(), before["money"]
+    written = match["a"]
+    start, money, negative = _before(scan, match.start())
     value = number_value(written, scan.language)
     if "." in written and patterns.VERSION_WORD.search(scan.left, max(0, start - 9), start) is not None:
         scan.take(start, match.end("a"), "identifier", same(f"i:{written}"))
         return
     if value is None or not _stands_alone(scan, match, money is not None):
         return
-    if before["sign"] not in {"", "+", "±"} or before["sign2"]:
+    if negative:
         value = f"-{value}"
     if match["ord"]:
         scan.take(start, match.end(), "number", quantity(value, None))
@@ -133,6 +131,17 @@ def _number(scan: Scan, match: re.Match[str]) -> None:
             _range(scan, start, match.end(), value, upper, unit)
         else:
             _amount(scan, match, start, value, money, unit)
+
+
+def _before(scan: Scan, start: int) -> tuple[int, str | None, bool]:
+    """Where a figure begins with its sign and currency, the currency, and whether it is negative."""
+    left = scan.left
+    # Most stand behind a word; no sign or currency ends in these letters.
+    if left[start - 1 : start] == " " and "a" <= left[start - 2 : start - 1] <= "r":
+        return start, None, False
+    before = patterns.BEFORE_FIGURE.search(left, max(scan.taken_up_to(), start - 8), start)
+    assert before is not None  # it matches nothing at all, too
+    return before.start(), before["money"], before["sign"] not in {"", "+", "±"} or bool(before["sign2"])
 
 
 def _stands_alone(scan: Scan, match: re.Match[str], has_money: bool) -> bool:
