@@ -91,6 +91,7 @@ bench.add_command(bench_claims)
 @click.option("--large", is_flag=True, help="BERTScore also with an encoder of roberta-large's shape, random weights.")
 @click.option("--mqag", type=click.Path(exists=True, file_okay=False, path_type=Path), help="Folder of MQAG's models.")
 @click.option("--nli-model", help="For NLI: a name or folder; left out if not given.")
+@click.option("--nli-fast", is_flag=True, help="Also NLI's fast mode, which reads DeBERTa-v2 and -v3 only.")
 @click.option(
     "--spacy",
     "pipeline",
@@ -110,6 +111,7 @@ def bench_runtime(**options: Any) -> None:
         BERTScoreContender,
         CheckEmbedContender,
         FactsContender,
+        FastNLIContender,
         MQAGContender,
         NgramContender,
         NLIContender,
@@ -134,6 +136,8 @@ def bench_runtime(**options: Any) -> None:
         encoders = list(options["encoders"]) or [(default, 6)]
         if options["large"]:
             encoders.append((str(random_encoder(Path(folder) / "roberta-large's shape", default)), 17))
+        nli: list[type[NLIContender]] = [] if options["nli_model"] is None else [NLIContender]
+        nli += [FastNLIContender] if nli and options["nli_fast"] else []
         answering = None if options["mqag"] is None else MQAGContender(options["mqag"])
         contenders: list[Contender] = [
             CheckEmbedContender(options["embedder"]),
@@ -141,7 +145,7 @@ def bench_runtime(**options: Any) -> None:
             NgramContender(pipeline),
             NgramContender(pipeline, splitting=False),
             *(BERTScoreContender(encoder, layer, pipeline) for encoder, layer in encoders),
-            *([] if options["nli_model"] is None else [NLIContender(options["nli_model"])]),
+            *(contender(options["nli_model"]) for contender in nli),
             *([] if answering is None else [answering, WholeMQAGContender(answering)]),
         ]
         sizes = [(length, options["counts"][0]) for length in options["lengths"]]

@@ -38,6 +38,7 @@ from opik_checkembed.models.mqag_answering import AnswerabilityClassifier, Multi
 from opik_checkembed.models.mqag_generation import Seq2SeqDistractorGenerator, Seq2SeqQuestionGenerator
 from opik_checkembed.models.names import model_name
 from opik_checkembed.models.nli import SharedNLI, TransformerNLI
+from opik_checkembed.models.nli_once import PassageOnceNLI
 from opik_checkembed.models.shared_encoder import SharedEncoder
 from opik_checkembed.models.token_encoder import SharedTokenEncoder, TransformerTokenEncoder
 from opik_checkembed.spacy_text import SpacySplitter
@@ -225,6 +226,31 @@ class NLIContender(_SelfCheckContender):
         sentences = [sentence.of(work.output) for sentence in work.sentences]
         pairs = list(dict.fromkeys((sentence, sample) for sentence in sentences for sample in work.samples))
         return _forward(self._nli.source, pairs)
+
+
+class FastNLIContender(NLIContender):
+    """NLI that reads each sample once. Its scores are near the exact ones, so that only times are compared.
+
+    Raises:
+        ConfigurationError: The classifier cannot be read so.
+    """
+
+    name = "SelfCheck NLI, fast"
+
+    def __init__(self, nli_model: str) -> None:
+        super().__init__(nli_model)
+        self._once = PassageOnceNLI(self._nli, passage_first=False)
+
+    def _forget(self) -> None:
+        self._shell.nli = SharedNLI(self._once)
+
+    def reference(self, work: Workload) -> Reading:
+        """See `Contender.reference`."""
+        return Reading(None, super().reference(work).load_s, "the fast mode approximates: no scores to compare")
+
+    def floor(self, work: Workload) -> Callable[[], object] | None:
+        """None: a full forward pass is more than it does."""
+        return None
 
 
 class MQAGContender(_SelfCheckContender):

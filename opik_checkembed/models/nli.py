@@ -11,7 +11,7 @@ import threading
 import weakref
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, TypeVar, runtime_checkable
 
@@ -44,6 +44,7 @@ from opik_checkembed.models.registry import Registry
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+    from opik_checkembed.models.deberta_once import PremiseOnce
     from opik_checkembed.text import Span
 
 DEFAULT_NLI_MODEL = "potsawee/deberta-v3-large-mnli"
@@ -172,14 +173,17 @@ class TransformerNLI:
                     f"a {type(model).__name__} is not a classifier of pairs: needed is a model {_CLASSIFIER}"
                 )
             self.source = f"a loaded {type(model).__name__}"
+            self.configuration: Mapping[str, Any] | None = model.config.to_dict()
             self._local = _given(model, tokenizer)
             _configured(self._labels, _loaded_names(model))
             return
         if tokenizer is not None:
             raise ConfigurationError("tokenizer is for a loaded model; a name or folder brings its own")
         self.source = locate(model, "an NLI model", DEFAULT_NLI_MODEL)
+        self.configuration = None
         if Path(self.source).is_dir():
-            _configured(self._labels, _folder_names(Path(self.source)))
+            self.configuration = _folder_configuration(Path(self.source))
+            _configured(self._labels, _folder_names(Path(self.source), self.configuration))
         self._local = shared_local_model(("nli", self.source, device), partial(_load, self.source, device))
 
     def probabilities(self, pairs: Sequence[Pair]) -> NLIProbabilities:
@@ -190,13 +194,27 @@ class TransformerNLI:
                 do.
             ModelError: A pair is longer than the model reads, or its logits are not finite.
         """
+        return self._read(lambda loaded: loaded.logits(pairs, self.batch_tokens))
+
+    def probabilities_once(
+        self, statements: Sequence[str], passages: Sequence[str], *, passage_first: bool
+    ) -> NLIProbabilities:
+        """Of every statement beside every passage, a statement's after each other; approximately, see `PassageOnceNLI`.
+
+        Raises:
+            ModelUnavailable: As `probabilities`; or the model is one that cannot be read so.
+            ModelError: As `probabilities`.
+        """
+        return self._read(lambda loaded: loaded.logits_once(statements, passages, passage_first=passage_first))
+
+    def _read(self, logits_of: Callable[[_Loaded], NDArray[np.float64]]) -> NLIProbabilities:
         with self._local.lock:
             loaded = self._local.model()
             try:
                 labels = self._labels(loaded.names)
             except ValueError as error:
                 raise ModelUnavailable(str(error)) from error
-            logits = loaded.logits(pairs, self.batch_tokens)
+            logits = logits_of(loaded)
         try:
             return NLIProbabilities.of_logits(logits, labels)
         except ValueError as error:
@@ -267,19 +285,28 @@ def _configured(read: Callable[[G], R], given: G) -> R:
         raise ConfigurationError(str(error)) from error
 
 
-def _folder_names(folder: Path) -> list[str]:
+def _folder_configuration(folder: Path) -> dict[str, Any]:
+    file = folder / "config.json"
+    try:
+        config = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ConfigurationError(f"{file} is no configuration of a model: {error}") from error
+    if not isinstance(config, dict):
+        raise ConfigurationError(f"{file} is no configuration of a model: it holds a {type(config).__name__}")
+    return config
+
+
+def _folder_names(folder: Path, config: Mapping[str, Any]) -> list[str]:
     """The label names that a folder's configuration gives.
 
     Raises:
         ConfigurationError: It is not a classifier's.
     """
-    file = folder / "config.json"
     try:
-        config = json.loads(file.read_text(encoding="utf-8"))
         architectures = config.get("architectures") or [_CLASSIFIER]
         names = _names({int(place): name for place, name in config.get("id2label", _UNNAMED).items()})
     except (ValueError, AttributeError) as error:
-        raise ConfigurationError(f"{file} is no configuration of a model: {error}") from error
+        raise ConfigurationError(f"{folder / 'config.json'} is no configuration of a model: {error}") from error
     if not any(_CLASSIFIER in str(name) for name in architectures):
         raise ConfigurationError(
             f"the folder {folder} holds {architectures[0]}, which is not a classifier of pairs: needed is a model "
@@ -375,6 +402,32 @@ class _Loaded:
                     on_device = {name: values.to(device) for name, values in inputs.items()}
                     found[[start + place for place in batch]] = self._model(**on_device).logits.cpu().numpy()
         return found
+
+    def logits_once(
+        self, statements: Sequence[str], passages: Sequence[str], *, passage_first: bool
+    ) -> NDArray[np.float64]:
+        """Shape (statements x passages, labels)."""
+        texts = [*statements, *passages]
+        ids: list[list[int]] = self._tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"]
+        told, held = ids[: len(statements)], ids[len(statements) :]
+        longest = max(map(len, told)) + max(map(len, held))
+        if self.room is not None and longest > self.room:
+            raise ModelError(f"a pair holds {longest} tokens, and the NLI model reads {self.room} and their marks")
+        found = self._once.logits(told, held, "sample" if passage_first else "sentence")
+        return found.flatten(0, 1).double().numpy()
+
+    @cached_property
+    def _once(self) -> PremiseOnce:
+        from opik_checkembed.models import deberta_once
+
+        cls, sep = self._tokenizer.cls_token_id, self._tokenizer.sep_token_id
+        (one,), (other,) = (self._tokenizer([text], add_special_tokens=False)["input_ids"] for text in ("a", "b"))
+        if self._tokenizer("a", "b")["input_ids"] != [cls, *one, sep, *other, sep]:
+            raise ModelUnavailable("the fast mode does not know the marks that this tokenizer puts around a pair")
+        try:
+            return deberta_once.PremiseOnce(self._model, cls=cls, sep=sep, share=deberta_once.SHARE)
+        except ConfigurationError as error:
+            raise ModelUnavailable(str(error)) from error
 
 
 # By their ids, which stay theirs while the entry, which holds both, is there.

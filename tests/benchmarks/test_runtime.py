@@ -17,6 +17,7 @@ from opik_checkembed.benchmarks.runtime_contenders import (
     BERTScoreContender,
     CheckEmbedContender,
     FactsContender,
+    FastNLIContender,
     MQAGContender,
     NgramContender,
     NLIContender,
@@ -148,10 +149,11 @@ def test_both_sides_give_the_same_scores(small: Workload, tmp_path: Path) -> Non
         BERTScoreContender(minilm(), 6, PIPELINE),
         CheckEmbedContender(),
         NLIContender(tiny),
+        FastNLIContender(tiny),
         FactsContender(),
     ]
 
-    ngram, apart, bertscore, whole, nli, facts = runtime(contenders, [small], rounds=1)
+    ngram, apart, bertscore, whole, nli, fast, facts = runtime(contenders, [small], rounds=1)
 
     for cell in (ngram, apart):
         assert cell.difference is not None
@@ -172,6 +174,9 @@ def test_both_sides_give_the_same_scores(small: Workload, tmp_path: Path) -> Non
     assert nli.difference is not None
     assert nli.difference < TOLERANCE
     assert nli.overhead is not None
+    assert (fast.method, fast.difference, fast.floor_s) == ("SelfCheck NLI, fast", None, None)
+    assert fast.note == "the fast mode approximates: no scores to compare"
+    assert fast.speedup is not None
     assert whole.reference_s is None
     assert whole.overhead is not None
     assert (facts.reference_s, facts.floor_s, facts.model) == (None, None, "none")

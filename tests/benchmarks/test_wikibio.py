@@ -795,7 +795,7 @@ def test_nli_reads_each_sentence_beside_each_sample() -> None:
     assert found[6].sentences == pytest.approx((1 / 3, 2 / 3))
     # Two sentences beside three distinct samples, all of each.
     assert sorted({sample for _, sample in model.read}) == sorted(set(SANG["gpt3_text_samples"]))
-    (fast,) = methods("nli", nli_model=Towns(), fast=True)
+    (fast,) = methods("nli", nli_model="org/tiny", fast=True)
     assert fast.name == "SelfCheck-NLI fast"
 
 

@@ -19,7 +19,9 @@ from opik_checkembed.errors import ConfigurationError, ModelUnavailable
 from opik_checkembed.functional.nli import NLIProbabilities
 from opik_checkembed.functional.selfcheck import SelfCheckResult, SentenceScore
 from opik_checkembed.metrics.selfcheck_nli import SelfCheckNLIMetric
-from opik_checkembed.models.nli import Pair
+from opik_checkembed.models import deberta_once
+from opik_checkembed.models.nli import Pair, TransformerNLI
+from tests.tiny_nli import save_deberta
 
 DEADLINE = 60.0
 
@@ -174,33 +176,24 @@ def test_an_endless_sentence_is_read_in_pieces() -> None:
     assert 0 < found.value < 1
 
 
-def test_the_fast_mode_reads_one_or_two_sentences_of_a_sample() -> None:
-    sample = "He sang an opera. Anna was born in Oslo. She liked red apples. Anna was born in Bangor. It rained a lot."
-    model = Missing()
-    found, reason = score(metric(model, fast=True), "Anna was born in Kunda.", [sample, SAMPLES[0], "Kunda"])
-    assert set(model.asked) == {
-        # Two that are nearly as like, in the sample's order; one where the others are not; a sample without a sentence.
-        ("Anna was born in Kunda.", "Anna was born in Oslo. Anna was born in Bangor."),
-        ("Anna was born in Kunda.", "Anna was born in Kunda."),
-        ("Anna was born in Kunda.", "Kunda"),
-    }
-    assert "Fast mode: of each sample only the one or two sentences most like the judged one were read" in reason
-    (only,) = sentences(found)
-    assert only.per_sample == pytest.approx((1 / 5, 0, 4 / 5))
-    assert only.support is not None
-    assert (only.support.sample, only.support.text) == (1, "Anna was born in Kunda.")
+def test_the_fast_mode_approximates_the_scores_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = save_deberta(tmp_path, [OUTPUT, *SAMPLES])
+    exact, _ = score(metric(folder), OUTPUT, SAMPLES)
+    fast, reason = score(metric(folder, fast=True), OUTPUT, SAMPLES)
+    TransformerNLI(folder).release()
+    # With all of a sample read beside each sentence there is nothing to approximate.
+    monkeypatch.setattr(deberta_once, "SHARE", 1.0)
+    whole, _ = score(metric(folder, fast=True, first="sample"), OUTPUT, SAMPLES)
+    wanted, _ = score(metric(folder, first="sample"), OUTPUT, SAMPLES)
+
+    assert "Fast mode: each sample was read once for all sentences, which approximates the scores" in reason
+    for one, other in zip(sentences(fast), sentences(exact), strict=True):
+        assert one.per_sample != pytest.approx(other.per_sample, abs=1e-4)
+        assert (one.start, one.end, one.text) == (other.start, other.end, other.text)
+    for one, other in zip(sentences(whole), sentences(wanted), strict=True):
+        assert one.per_sample == pytest.approx(other.per_sample, abs=1e-5)
 
 
-def test_fast_where_even_the_two_sentences_are_long() -> None:
-    sample = "Anna was born in Kunda " + "and then she sang " * 12 + ". He sang an opera. It rained a lot."
-    found, reason = score(metric(Missing(room=42), fast=True), "Anna was born in Kunda.", [sample])
-    assert "read in windows" in reason
-    (only,) = sentences(found)
-    assert only.against is not None
-    assert sample[only.against.start : only.against.end] == only.against.text
-
-
-@pytest.mark.parametrize("fast", [False, True])
 @pytest.mark.parametrize(
     ("output", "samples", "value"),
     [
@@ -211,8 +204,8 @@ def test_fast_where_even_the_two_sentences_are_long() -> None:
         ("Anna was born in Kunda.\n```python\nprint(1)\n```", ["Anna was born in Kunda."], 0),
     ],
 )
-def test_outputs_and_samples_of_every_kind(fast: bool, output: str, samples: list[str], value: float) -> None:
-    found, _ = score(metric(fast=fast), output, samples)
+def test_outputs_and_samples_of_every_kind(output: str, samples: list[str], value: float) -> None:
+    found, _ = score(metric(), output, samples)
     assert not found.scoring_failed
     if output.startswith("-"):
         assert found.value == pytest.approx(value, abs=0.2)
@@ -283,6 +276,7 @@ def test_many_threads_agree_with_one() -> None:
     [
         ({"first": "premise"}, "first must be 'sentence' or 'sample'"),
         ({"fast": "yes"}, "fast must be True or False"),
+        ({"fast": True}, "this one is a Missing: leave fast=False"),
         ({"labels": {"contradiction": 1}}, "labels and device are for a name or folder"),
         ({"nli_model": 3}, "nli_model must be a model name"),
         ({"nli_model": "/no/such/folder"}, "there is no folder"),
