@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import string
+import unicodedata
 
 import pytest
 from hypothesis import given
@@ -328,6 +329,24 @@ def test_words_between_cuts() -> None:
     # The possessive behind the cut is no word of its own.
     assert list(before.values()) == [0, 1, 2, 2, 3, 5, 6, 7]
     assert words_with_cuts("", []) == ([], {0: 0})
+
+
+@given(st.text(max_size=40), st.data())
+def test_whatever_the_text_every_cut_has_its_words_before_it(text: str, data: st.DataObject) -> None:
+    cuts = data.draw(st.lists(st.integers(0, len(text))))
+    words, before = words_with_cuts(text, cuts)
+    assert set(before) == {0, len(text), *cuts}
+    assert list(before.values()) == sorted(before.values())
+    assert before[len(text)] == len(words)
+    assert "_" not in " ".join(words)
+
+
+def test_all_that_folding_makes_an_underscore_of_divides_words() -> None:
+    low_lines = [one for one in map(chr, range(0x110000)) if "_" in unicodedata.normalize("NFKD", one)]
+    assert len(low_lines) == 7
+    for one in low_lines:
+        assert words_of(f"a{one}b") == "a b"
+        assert words_with_cuts(f"a{one}b", [1]) == (["a", "b"], {0: 0, 1: 1, 3: 2})
 
 
 @given(st.text(alphabet="ab. é'_1ß年", max_size=40), st.data())

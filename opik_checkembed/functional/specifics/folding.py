@@ -34,7 +34,7 @@ def words_of(text: str) -> str:
     """A text's folded words, without marks, separated by single spaces; "U.S." is one word."""
     if text.isascii() and text.replace(" ", "").isalnum():
         return " ".join(text.casefold().split())
-    return " ".join(_words(folded(text.replace("_", " "))))
+    return " ".join(_words(folded(_without_low_lines(text))))
 
 
 def words_with_cuts(text: str, cuts: Iterable[int]) -> tuple[list[str], dict[int, int]]:
@@ -47,7 +47,7 @@ def words_with_cuts(text: str, cuts: Iterable[int]) -> tuple[list[str], dict[int
         (['born', 'in', '1893', '年'], {0: 0, 8: 2, 12: 3, 14: 4})
     """
     places = sorted({0, len(text), *cuts})
-    plain = text.replace("_", " ")
+    plain = _without_low_lines(text)
     # A mark that is a letter to patterns: an apostrophe behind a cut still belongs to what stands before.
     marked = folded("_".join([plain[start:end] for start, end in pairwise(places)]))
     found = _words(marked.replace("_", " _ "))
@@ -55,6 +55,13 @@ def words_with_cuts(text: str, cuts: Iterable[int]) -> tuple[list[str], dict[int
     before = [at - done for done, at in enumerate(marks)]
     words = [word for word in found if word != "_"]
     return words, dict(zip(places, [0, *before, len(words)] if text else [0], strict=True))
+
+
+def _without_low_lines(text: str) -> str:
+    """A text with spaces for what folding makes underscores of."""
+    for mark in "_＿︳︴﹍﹎﹏":
+        text = text.replace(mark, " ")
+    return text
 
 
 def _words(text: str) -> list[str]:
