@@ -123,6 +123,8 @@ def bench_runtime(**options: Any) -> None:
     from opik_checkembed.spacy_text import SpacySplitter
     from opik_checkembed.splitters import RuleSplitter
 
+    if options["nli_fast"] and options["nli_model"] is None:
+        raise ConfigurationError("--nli-fast needs the model that it is a mode of: give --nli-model")
     pipeline = options["pipeline"]
     try:
         SpacySplitter(pipeline)
@@ -137,7 +139,7 @@ def bench_runtime(**options: Any) -> None:
         if options["large"]:
             encoders.append((str(random_encoder(Path(folder) / "roberta-large's shape", default)), 17))
         nli: list[type[NLIContender]] = [] if options["nli_model"] is None else [NLIContender]
-        nli += [FastNLIContender] if nli and options["nli_fast"] else []
+        nli += [FastNLIContender] if options["nli_fast"] else []
         answering = None if options["mqag"] is None else MQAGContender(options["mqag"])
         contenders: list[Contender] = [
             CheckEmbedContender(options["embedder"]),

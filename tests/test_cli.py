@@ -345,6 +345,13 @@ def test_bench_recurrence_says_what_each_part_took_and_how_it_grows(tmp_path: Pa
     assert "4 rounds need more than 4 passages, not 4" in too_many.output
 
 
+def test_bench_runtimes_fast_mode_is_of_a_model() -> None:
+    done = call("bench", "runtime", "--nli-fast")
+
+    assert done.exit_code == 1
+    assert "--nli-fast needs the model that it is a mode of: give --nli-model" in done.output
+
+
 def test_bench_runtime_says_how_to_name_a_parser_that_is_installed() -> None:
     done = call("bench", "runtime", "--spacy", "no_such_pipeline")
 

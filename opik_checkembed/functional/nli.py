@@ -174,6 +174,17 @@ class NLIProbabilities:
         places = {relation: getattr(labels, relation) for relation in RELATIONS}
         return cls(**{relation: softmax[:, place] for relation, place in places.items() if place is not None})
 
+    @classmethod
+    def of_columns(cls, columns: NDArray[np.float64]) -> NLIProbabilities:
+        """Of a column for each of `RELATIONS`, not a number where there is no such label; shape (relations, n).
+
+        Example:
+            >>> NLIProbabilities.of_columns(np.array([[0.25], [0.75], [np.nan]])).neutral is None
+            True
+        """
+        named = zip(RELATIONS, columns, strict=True)
+        return cls(**{relation: column for relation, column in named if not np.isnan(column).any()})
+
     def inconsistency(self) -> NDArray[np.float64]:
         """How far the pairs contradict, 0 to 1, shape (n,): the reference's P(contradiction) with neutral left out.
 

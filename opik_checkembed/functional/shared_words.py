@@ -73,12 +73,12 @@ def nearest_by_words(sentences: SentenceWords, texts: Sequence[SentenceWords]) -
         return np.full((total, len(texts)), -1, dtype=np.intp)
     shared = _SharedWords(sentences, texts)
     step = max(1, _CELLS // bounds[-1][1])
-    parts = [
-        np.stack([_best(likeness[:, start:end]) for start, end in bounds], axis=1)
-        for first in range(0, total, step)
-        for likeness in (shared.likeness(first, min(first + step, total)),)
-    ]
-    return np.concatenate(parts) if parts else np.empty((0, len(texts)), dtype=np.intp)
+    found = np.empty((total, len(texts)), dtype=np.intp)
+    for first in range(0, total, step):
+        rows = slice(first, min(first + step, total))
+        likeness = shared.likeness(rows.start, rows.stop)
+        found[rows] = np.stack([_best(likeness[:, start:end]) for start, end in bounds], axis=1)
+    return found
 
 
 def _best(likeness: NDArray[np.float64]) -> NDArray[np.intp]:

@@ -150,13 +150,13 @@ class FactIndex:
             mask |= self.stated.get(key, 0)
         # Only the texts that do not state it are read for its words.
         for key in needs if mask != self._every else ():
-            if key.startswith(("name:", "n:", "tail:", "initials:")):
+            if not key.startswith(("w:", "q:", "both:")):
                 continue
             kind, _, words = key.partition(":")
             if kind == "w" and " " not in words:
                 # A name of one word may be somebody else's within a longer name.
                 mask |= self.loose.get(words, 0)
-            elif kind == "w" or (kind == "q" and " " in words):
+            elif kind != "both" and " " in words:
                 having = self._all(self.words, words.split()) & ~mask
                 mask |= sum(1 << at for at in _bits(having) if self.texts[at].says(words))
             elif kind == "both":

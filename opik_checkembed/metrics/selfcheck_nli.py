@@ -40,10 +40,10 @@ class SelfCheckNLIMetric(SelfCheckMetric):
 
     `fast=True` reads each sample once for all sentences, and beside each sentence only the twelfth of its tokens that
     would attend most to the sentence (`opik_checkembed.models.deberta_once`; for classifiers like DeBERTa-v2 and -v3
-    in this process): three to five times as fast as selfcheckgpt on a CPU, more with more sentences. It approximates
-    the scores: with a small classifier (DeBERTa-v3-xsmall's shape) and 3 samples the
-    rank correlation to the exact scores of WikiBio-GPT3's sentences (951, of half of the passages) was .96 (.95 to
-    .97). Choose thresholds in the mode that you use.
+    in this process). On a CPU it was three to four and a half times as fast as selfcheckgpt, more with more sentences.
+    It approximates the scores: with a small classifier (DeBERTa-v3-xsmall's shape) and 3 samples the rank correlation
+    to the exact scores of WikiBio-GPT3's sentences (951, of half of the passages) was .96 (.95 to .97). Choose
+    thresholds in the mode that you use.
 
     Source: Manakul et al., "SelfCheckGPT" (EMNLP 2023), section 5.4.
 

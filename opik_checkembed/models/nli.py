@@ -625,9 +625,7 @@ _ROW_BYTES = 400
 
 
 def _of_rows(rows: Sequence[_Row]) -> NLIProbabilities:
-    columns = np.array(rows, dtype=np.float64).reshape(-1, len(RELATIONS)).T
-    known = {r: column for r, column in zip(RELATIONS, columns, strict=True) if not np.isnan(column).any()}
-    return NLIProbabilities(**known)
+    return NLIProbabilities.of_columns(np.array(rows, dtype=np.float64).reshape(-1, len(RELATIONS)).T)
 
 
 _shared: Registry[NLIModel, SharedNLI] = Registry(SharedNLI)

@@ -52,8 +52,7 @@ class PassageOnceNLI:
                 values = getattr(read, relation)
                 if values is not None:
                     column[each] = values
-        known = {of: column for of, column in zip(RELATIONS, columns, strict=True) if not np.isnan(column).any()}
-        return NLIProbabilities(**known)
+        return NLIProbabilities.of_columns(columns)
 
     def room(self) -> int | None:
         """See `CountsTokens.room`."""

@@ -521,6 +521,18 @@ def test_a_proportion_is_its_fraction() -> None:
     assert not one_in_five.supported_by(specifics("five of them")[0])
 
 
+def test_a_century_may_be_written_in_one_with_its_figure() -> None:
+    assert [one.text for one in specifics("early 21stcentury art")] == ["21stcentury"]
+
+
+@pytest.mark.parametrize(
+    ("text", "language"), [("他说'今日はよい'。", "zh"), ("彼は'a b'と言った。", "ja"), ("قال'a b'", "ar")]
+)
+def test_where_words_stand_without_spaces_a_quotation_begins_behind_a_letter(text: str, language: str) -> None:
+    quoted = text.split("'")[1]
+    assert [(one.text, one.kind) for one in specifics(text, language)] == [(quoted, "title")]
+
+
 @pytest.mark.parametrize("rating", ["4 out of 5 stars", "rated four out of five", "a 4 out of 5 rating"])
 def test_a_rating_is_its_figure_and_no_share(rating: str) -> None:
     four = specifics(rating)[-1]

@@ -30,7 +30,7 @@ def quotations(scan: Scan) -> None:
     text = scan.left
     marks = (mark.start() for mark in patterns.QUOTE_MARK.finditer(text))
     # Most are the apostrophes of words.
-    scan.at((at for at in marks if text[at] != "'" or not text[at - 1 : at].isalnum()), patterns.QUOTED, _quoted)
+    scan.at((at for at in marks if text[at] != "'" or not scan.in_word(at)), patterns.QUOTED, _quoted)
 
 
 def names_in_code(scan: Scan) -> None:

@@ -34,9 +34,14 @@ def _any(words: Iterable[str]) -> str:
 
 MONTH_HEADS = heads(MONTHS)
 
+# "21stcentury" is one run of letters behind its figure.
 CENTURY_HEADS = heads(
-    ["century", "centuries", "siècle", "siècles", "siglo", "siglos", "jh", "jhd"]
-    + [f"jahrhundert{ending}" for ending in ("", "e", "n", "en", "s", "es", "ns", "ens")]
+    f"{ordinal}{word}"
+    for ordinal in ("", "st", "nd", "rd", "th", "e", "ème")
+    for word in (
+        *("century", "centuries", "siècle", "siècles", "siglo", "siglos", "jh", "jhd"),
+        *(f"jahrhundert{ending}" for ending in ("", "e", "n", "en", "s", "es", "ns", "ens")),
+    )
 )
 
 WEEKDAY_HEADS = heads(WEEKDAYS)

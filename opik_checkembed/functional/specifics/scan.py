@@ -191,13 +191,19 @@ class Scan:
 
     def before(self, ends: Iterable[int], reach: int) -> Iterator[int]:
         """Where words may begin that are at most so far before these places, in order and each once."""
-        last, text = 0, self.left
+        last = 0
         for end in ends:
-            for place in range(max(last, end - reach), end):
-                # In scripts without spaces words begin anywhere.
-                if not place or not (text[place - 1].isalnum() and text[place - 1] < "\u0600"):
-                    yield place
+            yield from (place for place in range(max(last, end - reach), end) if not self.in_word(place))
             last = end
+
+    def in_word(self, place: int) -> bool:
+        """Whether a letter or figure stands right before, of a script in which that bounds words.
+
+        In others, which write words without spaces or small ones in one with the next, words and quotations begin
+        anywhere.
+        """
+        before = self.left[place - 1 : place]
+        return before.isalnum() and before < "\u0600"
 
 
 Reader = Callable[[Scan, re.Match[str]], None]
