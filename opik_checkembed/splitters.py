@@ -41,6 +41,9 @@ _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\u0e00-
 _TOKEN = re.compile(rf"[{_CJK}]|[^\W{_CJK}_]+(?:['’][^\W{_CJK}_]+)*|[^\w\s]|_")
 # The same for plain English, several times as fast.
 _ASCII_TOKEN = re.compile(r"[A-Za-z0-9]+(?:'[A-Za-z0-9]+)*|[^\w\s\x1c-\x1f]|_", re.ASCII)
+_ASCII_KINDS = bytes(
+    ord("a" if mark.isalnum() else " " if mark.isspace() else "'" if mark == "'" else ".") for mark in map(chr, range(128))
+).ljust(256)
 
 
 def words_of(text: str) -> list[str]:
@@ -60,7 +63,13 @@ def tokens_of(text: str) -> int:
         >>> tokens_of("It's 5 km. 東京")
         6
     """
-    return len(words_of(text))
+    if not text.isascii():
+        return len(words_of(text))
+    # Counting takes no list of words, and bytes are looked up at once: a third of the time.
+    kinds = text.encode("ascii").translate(_ASCII_KINDS)
+    # Each apostrophe between letters; the second time those that the first has passed over, as the one in "n'r".
+    kinds = kinds.replace(b"a'a", b"aaa").replace(b"a'a", b"aaa").replace(b"'", b".")
+    return len(kinds.replace(b".", b" . ").split())
 
 
 class RuleSplitter:

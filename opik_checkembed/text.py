@@ -166,14 +166,15 @@ def _runs_on(line: str, following: str) -> bool:
 # --- sentences within a block -------------------------------------------------------------------------------
 
 _CLOSING = "\"'”’»)\\]」』）】〉》"
-_CJK_END = re.compile(rf"[。！？｡︒]++(?:(?![{_CLOSING}])|[{_CLOSING}]++(?!って|と(?!ても)|[っ、，,]))")
+_CJK_STOPS = "。！？｡︒"
+_CJK_END = re.compile(rf"[{_CJK_STOPS}]++(?:(?![{_CLOSING}])|[{_CLOSING}]++(?!って|と(?!ても)|[っ、，,]))")
 _CJK_QUOTE = re.compile(r"「[^「」]{1,200}」|『[^『』]{1,200}』|（[^（）]{1,200}）")
-_CJK_MARKS = str.maketrans("。！？｡︒", "、、、、、")
+_CJK_MARKS = str.maketrans(dict.fromkeys(_CJK_STOPS, "、"))
 
 _PAIRED = '"“”„«»‹›《》()[]{}<>`‚‛‟'
 _OPENING = "\"'“‘„«([{"
 # Apostrophes, which the splitter takes for quotation marks, and the marks `_at_cjk_marks` has dealt with.
-_NEUTRAL = {**dict.fromkeys("'‘’", " "), **dict.fromkeys("。！？｡︒", "、")}
+_NEUTRAL = {**dict.fromkeys("'‘’", " "), **dict.fromkeys(_CJK_STOPS, "、")}
 _NO_PAIRS = dict.fromkeys(_PAIRED, " ")
 _ENUMERATOR = re.compile(r"(?:^\s*|(?<=[:;,] ))\(?\d{1,3}[.)]$")
 # Abbreviations unknown to the splitter that end no sentence before a digit or a small letter.
@@ -182,7 +183,8 @@ _ABBREVIATED = re.compile(
 )
 # Nothing in here ends a sentence, the marks dealt with before excepted: most Chinese and Japanese sentences.
 _UNMARKED = re.compile(r"[\w\s,;、，；：。！？｡︒「」『』（）]*")
-_UNBROKEN = re.compile(r"(\S{1000,})")
+_LEAST_UNBROKEN = 1000
+_UNBROKEN = re.compile(rf"(\S{{{_LEAST_UNBROKEN},}})")
 _UNSPACED = re.compile(r"\S+")
 _SPACE = re.compile(r"\s+")
 _WORD = re.compile(r"[^\W_]")
@@ -206,6 +208,9 @@ def _in_block(text: str, start: int, end: int, language: str) -> list[Span]:
 
 
 def _at_cjk_marks(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    if not any(mark in text for mark in _CJK_STOPS):
+        yield start, end
+        return
     # Marks within a quotation do not end the sentence around it, save one right before its closing bracket.
     masked = _CJK_QUOTE.sub(lambda quote: quote[0][:-2].translate(_CJK_MARKS) + quote[0][-2:], text[start:end])
     at = start
@@ -221,11 +226,20 @@ def _at_other_marks(text: str, start: int, end: int, language: str) -> Iterator[
         yield Span(start, end)
         return
     at = start
-    for index, run in enumerate(_UNBROKEN.split(text[start:end])):
+    for index, run in enumerate(_runs(text[start:end])):
         unbroken = index % 2 == 1
         for length in [len(run)] if unbroken else _lengths(run, language):
             yield Span(at, at + length)
             at += length
+
+
+def _runs(text: str) -> list[str]:
+    """What stands before, between and behind unbroken runs, and these; one piece where there are none."""
+    # Every such run holds a whole half of its least length, counted from the beginning of the text, without a space.
+    half = _LEAST_UNBROKEN // 2
+    if all(_SPACE.search(text, at, at + half) for at in range(0, len(text) - half + 1, half)):
+        return [text]
+    return _UNBROKEN.split(text)
 
 
 def _lengths(text: str, language: str) -> Iterator[int]:

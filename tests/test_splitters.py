@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import spacy
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from opik_checkembed.errors import AnswerError, ConfigurationError, ModelError
@@ -16,6 +16,7 @@ from opik_checkembed.splitters import (
     SentenceSplitter,
     sentences_of,
     splitter_of,
+    tokens_of,
     words_of,
 )
 
@@ -23,6 +24,12 @@ from opik_checkembed.splitters import (
 @given(st.text(alphabet=[chr(code) for code in range(128)], max_size=60))
 def test_english_has_the_tokens_that_it_has_among_other_scripts(text: str) -> None:
     assert [*words_of(text), "é"] == words_of(f"{text} é")
+
+
+@given(st.text(alphabet=[chr(code) for code in range(128)], max_size=60) | st.text("a'", max_size=20))
+@example("rock'n'r'o'l''l'")
+def test_tokens_are_counted_as_they_are_found(text: str) -> None:
+    assert tokens_of(text) == len(words_of(text))
 
 
 @pytest.mark.parametrize(

@@ -215,6 +215,12 @@ class TestSentences:
         if any(character.isalnum() for character in text):
             assert all(any(character.isalnum() for character in span.of(text)) for span in spans)
 
+    def test_a_run_of_1000_characters_without_a_space_is_kept_whole_wherever_it_stands(self) -> None:
+        for before in range(1001):
+            run = "Abc!" * 250
+            assert split(f"{'x' * before} {run} Yes.")[-2:] == [run, "Yes."]
+        assert len(split("Abc!" * 249 + "Abc")) == 250
+
     @pytest.mark.parametrize("unit", HOSTILE)
     def test_work_grows_with_the_length_of_hostile_texts(self, unit: str, monkeypatch: pytest.MonkeyPatch) -> None:
         real = sentencex.segment
