@@ -41,9 +41,10 @@ _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\u0e00-
 _TOKEN = re.compile(rf"[{_CJK}]|[^\W{_CJK}_]+(?:['’][^\W{_CJK}_]+)*|[^\w\s]|_")
 # The same for plain English, several times as fast.
 _ASCII_TOKEN = re.compile(r"[A-Za-z0-9]+(?:'[A-Za-z0-9]+)*|[^\w\s\x1c-\x1f]|_", re.ASCII)
+# What a byte of it is: a letter or figure, white space, an apostrophe, another mark. Only the first half is used.
 _ASCII_KINDS = bytes(
-    ord("a" if mark.isalnum() else " " if mark.isspace() else "'" if mark == "'" else ".") for mark in map(chr, range(128))
-).ljust(256)
+    ord("a" if c.isalnum() else " " if c.isspace() else c if c == "'" else ".") for c in map(chr, range(256))
+)
 
 
 def words_of(text: str) -> list[str]:

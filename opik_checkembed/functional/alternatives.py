@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import chain, count
+from itertools import chain, count, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -93,7 +93,8 @@ class _Rivals:
         cells = np.where(cells < 0, cells, cells * self._sorts + by_sort)
         self._order = cells.argsort(kind="stable")
         self._cells = cells[self._order]
-        self._around_ours = _around([judged.text], [judged.specifics], words[:1])
+        around = _around([judged.text], [judged.specifics], words[:1])
+        self._around_ours = np.where(around > 0, around, -1)  # none is like no other
         self._around_theirs = _around(samples, [sample.specifics for sample in samples], words[1:])
 
     def most_frequent(self, rows: Ints) -> Iterator[tuple[tuple[str, int], ...]]:
@@ -103,11 +104,15 @@ class _Rivals:
         codes = told * (1 + len(self._theirs)) + self._meanings[places]
         _, firsts, times = np.unique(codes, return_index=True, return_counts=True)
         order = np.lexsort((firsts, -times, told[firsts]))
-        of, texts, counts = told[firsts][order], places[firsts][order].tolist(), times[order].tolist()
-        starts, ends = of.searchsorted(rows).tolist(), of.searchsorted(rows, side="right").tolist()
-        for start, end in zip(starts, ends, strict=True):
-            end = min(end, start + _MOST)
-            yield tuple((one_line(self._theirs[texts[at]].text), counts[at]) for at in range(start, end))
+        of = told[firsts][order]
+        first = np.arange(len(of)) - of.searchsorted(of) < _MOST
+        of, order = of[first], order[first]
+        texts = places[firsts][order].tolist()
+        lines = {at: one_line(self._theirs[at].text) for at in set(texts)}
+        said = list(zip(map(lines.__getitem__, texts), times[order].tolist(), strict=True))
+        ends = of.searchsorted(rows, side="right").tolist()
+        for start, end in pairwise([0, *ends]):
+            yield tuple(said[start:end])
 
     def _alike(self, rows: Ints) -> tuple[Ints, Ints, Ints]:
         """Pairs of our specifics and what may stand in their place: ours, in which sample, which of theirs."""
@@ -140,7 +145,7 @@ class _Rivals:
         if not len(starts):
             return ours, theirs
         later = np.arange(len(ours)) - np.repeat(starts, np.diff(starts, append=len(ours)))
-        shared = _shared(self._around_ours[:, ours], self._around_theirs[:, theirs])
+        shared = _shared(self._around_ours.take(ours, axis=1), self._around_theirs.take(theirs, axis=1))
         # One number for both: less than one word for the place among equals, which is below `MOST_ALIKE`.
         best = starts + -np.maximum.reduceat(shared * MOST_ALIKE - later, starts) % MOST_ALIKE
         return ours[best], theirs[best]
@@ -180,11 +185,11 @@ def _around(texts: Sequence[TextFacts], told: Sequence[Sequence[Specific]], word
 
 def _shared(ours: Ints, theirs: Ints) -> Ints:
     """How many of the words around are the same, pair by pair; those before count twice."""
-    same = np.zeros(ours.shape[1], dtype=np.intp)
+    same = np.zeros(ours.shape[1], dtype=np.int8)
     for side, weight in ((slice(_BEFORE), 2), (slice(_BEFORE, None), 1)):
         for mine in ours[side]:
-            same += weight * ((mine == theirs[side]).any(axis=0) & (mine > 0))
-    return same
+            same += weight * np.logical_or.reduce([mine == other for other in theirs[side]]).view(np.int8)
+    return same.astype(np.intp)
 
 
 def one_line(text: str) -> str:

@@ -148,9 +148,13 @@ def fact_recurrence(
     index = FactIndex(samples)
     holding = {needs: index.holders(needs) for needs in {needs for facts in found for _, needs in facts}}
     held = [[holding[needs] for _, needs in facts] for facts in found]
-    nearest, instead = _in_place(output, samples, found, held, frozenset() if question is None else question.states)
+    lacking = _lacking(held, len(samples))
+    asked = frozenset[str]() if question is None else question.states
+    nearest, instead = _in_place(output, samples, found, lacking, asked)
     results = []
-    for facts, holders, spans, already in zip(found, held, nearest, known, strict=True):
+    for facts, holders, shares, spans, already in zip(
+        found, held, _shares(lacking, found), nearest, known, strict=True
+    ):
         supports = tuple(
             FactSupport(
                 one.start,
@@ -158,14 +162,13 @@ def fact_recurrence(
                 one.text,
                 one.kind,
                 len(of) / len(samples),
-                tuple(of),
+                of,
                 next(instead),
                 _with_year(one, needs, index),
             )
             for (one, needs), of in zip(facts, holders, strict=True)
         )
-        score = _score(supports, len(samples), combine, floor)
-        results.append(SentenceFacts(supports, score, _lacking(supports, len(samples)), spans, already))
+        results.append(SentenceFacts(supports, _score(supports, len(samples), combine, floor), shares, spans, already))
     return results
 
 
@@ -178,15 +181,23 @@ def _score(supports: Sequence[FactSupport], samples: int, combine: Combine, floo
     return 1 - math.exp(math.fsum(math.log(max(share, floor)) for share in shares) / len(shares))
 
 
-def _lacking(supports: Sequence[FactSupport], samples: int) -> tuple[float, ...]:
-    """For each sample the share of these specifics that it lacks."""
-    if not supports:
-        return ()
-    held = [0] * samples
-    for fact in supports:
-        for sample in fact.samples:
-            held[sample] += 1
-    return tuple(1 - count / len(supports) for count in held)
+def _lacking(held: Sequence[Sequence[Sequence[int]]], samples: int) -> NDArray[np.bool_]:
+    """Which samples lack which specific, those of all sentences one after the other; shape (specifics, samples)."""
+    holders = list(chain.from_iterable(held))
+    lacking = np.ones((len(holders), samples), dtype=np.bool_)
+    rows = np.repeat(np.arange(len(holders)), list(map(len, holders)))
+    lacking[rows, np.fromiter(chain.from_iterable(holders), dtype=np.intp)] = False
+    return lacking
+
+
+def _shares(lacking: NDArray[np.bool_], found: Sequence[Sequence[_Needed]]) -> list[tuple[float, ...]]:
+    """For each sentence and sample the share of the sentence's specifics that it lacks; empty without specifics."""
+    sizes = np.array(list(map(len, found)), dtype=np.intp)
+    held = np.zeros((len(lacking) + 1, lacking.shape[1]), dtype=np.intp)
+    np.cumsum(~lacking, axis=0, out=held[1:])
+    ends = sizes.cumsum()
+    shares = 1 - (held[ends] - held[ends - sizes]) / np.maximum(sizes, 1)[:, None]
+    return [tuple(row) if size else () for row, size in zip(shares.tolist(), sizes.tolist(), strict=True)]
 
 
 _Needed = tuple[Specific, frozenset[str]]
@@ -234,7 +245,7 @@ def _in_place(
     output: TextFacts,
     samples: Sequence[TextFacts],
     found: Sequence[Sequence[_Needed]],
-    held: Sequence[Sequence[Sequence[int]]],
+    lacking: NDArray[np.bool_],
     asked: frozenset[str],
 ) -> tuple[list[tuple[tuple[int, int] | None, ...]], Iterator[tuple[tuple[str, int], ...]]]:
     """For each sentence where the samples' sentences are that are most like it; for each specific what these say.
@@ -243,15 +254,12 @@ def _in_place(
     """
     words = numbered([text.words for text in (output, *samples)])
     ours, *theirs = map(_sentence_words, (output, *samples), words)
-    wanted = [at for at, of in enumerate(held) if any(len(holders) < len(samples) for holders in of)]
+    of_sentence = np.repeat(np.arange(len(found)), list(map(len, found)))
+    wanted = np.unique(of_sentence[lacking.any(axis=1)])
     nearest = np.full((len(found), len(samples)), -1, dtype=np.intp)
     nearest[wanted] = nearest_by_words(ours.at(wanted), theirs)
     specifics = [one for facts in found for one, _ in facts]
-    lacking = np.ones((len(specifics), len(samples)), dtype=np.bool_)
-    for row, of in zip(lacking, chain.from_iterable(held), strict=True):
-        row[of] = False
     stated = [asked.union(*(one.states for one, _ in facts)) for facts in found]
-    of_sentence = np.repeat(np.arange(len(found)), list(map(len, found)))
     judged = Judged(output, specifics, of_sentence, lacking, nearest, stated)
     spans = [
         tuple(None if at < 0 else sample.sentences[at] for sample, at in zip(samples, row, strict=True))

@@ -41,10 +41,9 @@ class SentenceWords(NamedTuple):
     starts: NDArray[np.intp]
     ends: NDArray[np.intp]
 
-    def at(self, places: Sequence[int]) -> SentenceWords:
+    def at(self, places: NDArray[np.intp]) -> SentenceWords:
         """Some of its sentences."""
-        chosen = np.array(places, dtype=np.intp)
-        return SentenceWords(self.words, self.starts[chosen], self.ends[chosen])
+        return SentenceWords(self.words, self.starts[places], self.ends[places])
 
 
 def nearest_by_words(sentences: SentenceWords, texts: Sequence[SentenceWords]) -> NDArray[np.intp]:
@@ -64,7 +63,7 @@ def nearest_by_words(sentences: SentenceWords, texts: Sequence[SentenceWords]) -
         >>> words = np.array([1, 2, 3, 4, 5, 6])  # born in Rome, she died there
         >>> told = SentenceWords(words, starts=np.array([0, 3]), ends=np.array([3, 6]))
         >>> asked = SentenceWords(np.array([4, 5, 2, 7]), starts=np.array([0]), ends=np.array([4]))  # she died in Oslo
-        >>> nearest_by_words(asked, [told, told.at([])]).tolist()
+        >>> nearest_by_words(asked, [told, told.at(np.arange(0))]).tolist()
         [[1, -1]]
     """
     total = len(sentences.starts)

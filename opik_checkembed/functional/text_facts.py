@@ -14,6 +14,9 @@ from opik_checkembed.functional.specifics import Kind, Specific, specifics, word
 _LONGEST_INDEXED = 8
 """Phrases up to so many words are looked up; longer ones are read for in the text where they begin so."""
 
+_SEARCHED = 2000
+"""A text of up to so many words is searched for each phrase; for a longer one that takes longer than to index it."""
+
 Sort = tuple[Kind, frozenset[str]]
 """What can stand in a specific's place."""
 
@@ -99,13 +102,20 @@ class TextFacts:
 
     def says(self, phrase: str) -> bool:
         """Whether these folded words stand in it, one after the other."""
+        if len(self.words) <= _SEARCHED:
+            return f" {phrase} " in self._spaced
         wanted = phrase.split()
         size = min(len(wanted), _LONGEST_INDEXED)
         if size not in self._phrases:
             self._phrases[size] = frozenset(map(" ".join, zip(*(self.words[at:] for at in range(size)), strict=False)))
         if " ".join(wanted[:size]) not in self._phrases[size]:
             return False
-        return size == len(wanted) or f" {phrase} " in f" {' '.join(self.words)} "
+        return size == len(wanted) or f" {phrase} " in self._spaced
+
+    @cached_property
+    def _spaced(self) -> str:
+        """Its folded words, a space around each."""
+        return " ".join(["", *self.words, ""])
 
     @cached_property
     def _phrases(self) -> dict[int, frozenset[str]]:
@@ -141,9 +151,9 @@ class FactIndex:
         self._every = (1 << len(texts)) - 1
         self.stated = _masks([text.states for text in texts])
         self.loose = _masks([text.loose for text in texts])
-        self.words = _masks([frozenset(text.words) for text in texts])
+        self.words = [frozenset(text.words) for text in texts]
 
-    def holders(self, needs: frozenset[str]) -> list[int]:
+    def holders(self, needs: frozenset[str]) -> tuple[int, ...]:
         """The texts that state one of these keys, or have the words of a name or title without capitals or marks."""
         mask = 0
         for key in needs:
@@ -156,18 +166,15 @@ class FactIndex:
             if kind == "w" and " " not in words:
                 # A name of one word may be somebody else's within a longer name.
                 mask |= self.loose.get(words, 0)
-            elif kind != "both" and " " in words:
-                having = self._all(self.words, words.split()) & ~mask
-                mask |= sum(1 << at for at in _bits(having) if self.texts[at].says(words))
             elif kind == "both":
-                mask |= self._all(self.stated, words.split("&"))
+                first, last = words.split("&")
+                mask |= self.stated.get(first, 0) & self.stated.get(last, 0)
+            elif " " in words:
+                each = words.split()
+                for at in _bits(self._every & ~mask):
+                    if self.words[at].issuperset(each) and self.texts[at].says(words):
+                        mask |= 1 << at
         return _bits(mask)
-
-    def _all(self, masks: Mapping[str, int], keys: Iterable[str]) -> int:
-        mask = self._every
-        for key in keys:
-            mask &= masks.get(key, 0)
-        return mask
 
 
 def _masks(sets: Sequence[Iterable[str]]) -> dict[str, int]:
@@ -179,8 +186,9 @@ def _masks(sets: Sequence[Iterable[str]]) -> dict[str, int]:
     return found
 
 
-def _bits(mask: int) -> list[int]:
-    return [at for at in range(mask.bit_length()) if mask >> at & 1]
+@lru_cache(maxsize=4096)
+def _bits(mask: int) -> tuple[int, ...]:
+    return tuple(at for at in range(mask.bit_length()) if mask >> at & 1)
 
 
 def text_facts(
@@ -208,7 +216,7 @@ def sort_of(one: Specific) -> Sort:
 
 @lru_cache(maxsize=4096)
 def _shape(needs: frozenset[str]) -> frozenset[str]:
-    return frozenset(_FIGURES.sub("0", key) for key in needs)
+    return frozenset(_FIGURES.sub("0", "\n".join(needs)).split("\n"))
 
 
 _FIGURES = re.compile(r"\d+(?:\.\d+)?")

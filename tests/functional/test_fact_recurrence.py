@@ -293,6 +293,16 @@ def test_a_text_supports_itself(said: list[str]) -> None:
         assert of.score in {None, 0.0}
 
 
+@pytest.mark.parametrize("words_behind", [0, 3000])
+def test_a_text_says_words_that_stand_one_after_the_other(words_behind: int) -> None:
+    # A long text is read another way than a short one.
+    text = TextFacts("One, two. Three: FOUR five six seven eight nine ten" + " more" * words_behind, ())
+    there = ["one", "two three", "one two three four five six seven eight nine"]
+    missing = ["one three", "ne two", "nine te", "one two three four five six seven eight ten"]
+    assert [phrase for phrase in [*there, *missing] if text.says(phrase)] == there
+    assert text.says("ten more") == bool(words_behind)
+
+
 HOSTILE = {
     "the same two names again and again": lambda n: "We met Marie Curie and then Curie. " * n,
     "a short name that ends very many": lambda n: " ".join(f"We met A{i}a Curie and Curie." for i in range(n)),

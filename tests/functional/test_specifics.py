@@ -7,7 +7,7 @@ import string
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from opik_checkembed.errors import ConfigurationError
@@ -358,6 +358,12 @@ def test_words_between_cuts_are_the_words_of_the_pieces_where_cuts_are_white_spa
     words, before = words_with_cuts(text, cuts)
     assert " ".join(words) == words_of(text)
     assert all(before[at] == len(words_of(text[:at]).split()) for at in before)
+
+
+@given(st.text(max_size=60))
+@example("".join(f"{mark}a" for mark in map(chr, range(0x2190, 0x2200))))
+def test_without_cuts_all_words_are_found(text: str) -> None:
+    assert words_with_cuts(text, [])[0] == words_of(text).split()
 
 
 TEXTS = st.lists(

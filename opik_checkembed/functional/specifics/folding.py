@@ -15,14 +15,19 @@ def folded(text: str) -> str:
         >>> folded("O’Neill's  CAFÉ")
         "o'neill cafe"
     """
+    return " ".join(_folded(text).split())
+
+
+def _folded(text: str) -> str:
+    """White space as it is."""
     if text.isascii():
         if "'" not in text:
-            return " ".join(text.casefold().split())
+            return text.casefold()
     else:
         text = unicodedata.normalize("NFKD", text.replace("’", "'").replace("‑", "-"))
         # What is left is put together again: in Japanese ゴ is one letter.
         text = unicodedata.normalize("NFC", _ACCENTS.sub("", text))
-    return " ".join(_POSSESSIVE.sub("", text.casefold()).split())
+    return _POSSESSIVE.sub("", text.casefold())
 
 
 _POSSESSIVE = re.compile(r"'(?:(?<=\w')s\b|(?<=s')(?!\w))")
@@ -49,12 +54,13 @@ def words_with_cuts(text: str, cuts: Iterable[int]) -> tuple[list[str], dict[int
     places = sorted({0, len(text), *cuts})
     plain = _without_low_lines(text)
     # A mark that is a letter to patterns: an apostrophe behind a cut still belongs to what stands before.
-    marked = folded("_".join([plain[start:end] for start, end in pairwise(places)]))
-    found = _words(marked.replace("_", " _ "))
-    marks = [at for at, word in enumerate(found) if word == "_"]
-    before = [at - done for done, at in enumerate(marks)]
-    words = [word for word in found if word != "_"]
-    return words, dict(zip(places, [0, *before, len(words)] if text else [0], strict=True))
+    marked = _folded("_".join([plain[start:end] for start, end in pairwise(places)]))
+    words: list[str] = []
+    before = [0]
+    for piece in _without_marks(_FULL_STOP.sub("", marked)).split("_") if text else ():
+        words += piece.split()
+        before.append(len(words))
+    return words, dict(zip(places, before, strict=True))
 
 
 def _without_low_lines(text: str) -> str:
@@ -68,6 +74,18 @@ def _words(text: str) -> list[str]:
     return _WORD.findall(_FULL_STOP.sub("", text))
 
 
+def _without_marks(text: str) -> str:
+    """A text with spaces for all that is in no word."""
+    marks = [mark for mark in set(text) if not (mark.isalnum() or mark == "_")]
+    if len(marks) > _FEW:
+        return text.translate(dict.fromkeys(map(ord, marks), " "))
+    for mark in marks:
+        text = text.replace(mark, " ")
+    return text
+
+
 _WORD = re.compile(r"\w+")
+# To replace so many marks one by one is faster than to look up every letter.
+_FEW = 50
 # Within and behind letters that stand for words: one letter and a full stop, before or behind another such.
 _FULL_STOP = re.compile(r"\.(?<=(?<![^\W_])[^\W\d_]\.)(?:(?=[^\W\d_]\.)|(?<=(?<![^\W_])[^\W\d_]\.[^\W\d_]\.))")

@@ -43,10 +43,11 @@ class Scan:
     def take(self, start: int, end: int, kind: Kind, reading: Reading) -> None:
         """Take this as a specific, unless something of it has been taken already."""
         # What this pattern has taken itself is not hidden yet; it goes from left to right.
-        if start < self.taken_up_to() or TAKEN in self.left[start:end]:
+        hidden = self._hidden
+        if (hidden and start < hidden[-1][1]) or TAKEN in self.left[start:end]:
             return
         self._found.append(Specific(start, end, self.text[start:end], kind, *reading))
-        self.hide(start, end)
+        hidden.append((start, end))
 
     def join(self, pairs: Iterable[tuple[Specific, Specific, Reading]]) -> None:
         """Put one specific in the place of each two that stand beside each other."""
