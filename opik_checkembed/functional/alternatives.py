@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from opik_checkembed.functional.shared_words import expanded
 from opik_checkembed.functional.specifics import Specific
-from opik_checkembed.functional.text_facts import Sort, TextFacts, sort_of
+from opik_checkembed.functional.text_facts import Sort, TextFacts, bit_masks, sort_of
 
 MOST_ALIKE = 64
 """So many specifics of one kind in one sentence are compared with what they may stand in place of."""
@@ -87,10 +87,8 @@ class _Rivals:
         sizes = [len(sample.sentences) for sample in samples]
         self._first_sentences = np.cumsum([0, *sizes[:-1]])
         # Those of one sort in one sentence lie one after the other.
-        cells = np.concatenate(
-            [_sentences_of(sample, first) for sample, first in zip(samples, self._first_sentences, strict=True)]
-        )
-        cells = np.where(cells < 0, cells, cells * self._sorts + by_sort)
+        of_sentence = _sentences_of(samples)
+        cells = np.where(of_sentence < 0, -1, of_sentence * self._sorts + by_sort)
         self._order = cells.argsort(kind="stable")
         self._cells = cells[self._order]
         around = _around([judged.text], [judged.specifics], words[:1])
@@ -131,11 +129,20 @@ class _Rivals:
         return ours[new], samples[new], theirs[new]
 
     def _new(self, sentences: Ints, meanings: Ints) -> NDArray[np.bool_]:
-        """Whether neither the sentence nor the question says what stands in its place."""
-        pairs, of = np.unique(sentences * len(self._needs) + meanings, return_inverse=True)
-        stated, needs = self._judged.stated, self._needs
-        each = zip(*(side.tolist() for side in np.divmod(pairs, len(needs))), strict=True)
-        return np.array([needs[meaning].isdisjoint(stated[at]) for at, meaning in each], dtype=np.bool_)[of]
+        """Whether neither the sentence nor the question says what stands in its place; sentences are in order."""
+        rows, told = _numbered(meanings, len(self._needs))
+        columns, asked = _numbered(sentences, len(self._judged.stated))
+        says = bit_masks([self._judged.stated[at] for at in asked])
+        width = len(asked) // 8 + 1
+        masks = []
+        for at in told:
+            mask = 0
+            for key in self._needs[at]:
+                mask |= says.get(key, 0)
+            masks.append(mask.to_bytes(width, "little"))
+        bits = np.frombuffer(b"".join(masks), dtype=np.uint8).reshape(-1, width)
+        new: NDArray[np.bool_] = bits[rows, columns >> 3] >> (columns & 7) & 1 == 0
+        return new
 
     def _best(self, ours: Ints, samples: Ints, theirs: Ints) -> tuple[Ints, Ints]:
         """Of each sample's the one that shares most of the words around it with ours, the first of equals."""
@@ -155,13 +162,25 @@ def _numbers(numbers: Iterator[int]) -> Ints:
     return np.fromiter(numbers, dtype=np.intp)
 
 
-def _sentences_of(text: TextFacts, first: int) -> Ints:
-    """For each specific of a text which sentence it is in, counted from `first`; -1 for none."""
-    starts, ends = np.array(text.sentences, dtype=np.intp).reshape(-1, 2).T
-    places = _numbers(one.start for one in text.specifics)
-    found = starts.searchsorted(places, side="right") - 1
-    inside = (found >= 0) & (places < np.append(ends, 0)[found])
-    return np.where(inside, first + found, -1)
+def _numbered(values: Ints, size: int) -> tuple[Ints, list[int]]:
+    """Values below `size` as places in the list of those that occur, and that list."""
+    there = np.zeros(size, dtype=np.bool_)
+    there[values] = True
+    return (there.cumsum() - 1)[values], there.nonzero()[0].tolist()
+
+
+def _sentences_of(texts: Sequence[TextFacts]) -> Ints:
+    """For each specific of these texts which sentence it is in, counted through all of them; -1 for none."""
+    starts, ends, places, done = [], [], [], 0
+    for text in texts:
+        starts += [done + start for start, _ in text.sentences]
+        ends += [done + end for _, end in text.sentences]
+        places += [done + one.start for one in text.specifics]
+        done += len(text.text)
+    at = np.array(places, dtype=np.intp)
+    found = np.array(starts, dtype=np.intp).searchsorted(at, side="right") - 1
+    inside = (found >= 0) & (at < np.array([*ends, 0], dtype=np.intp)[found])
+    return np.where(inside, found, -1)
 
 
 def _around(texts: Sequence[TextFacts], told: Sequence[Sequence[Specific]], words: Sequence[Ints]) -> Ints:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import chain
+from operator import attrgetter
 from typing import NamedTuple
 
 from opik_checkembed.functional.specifics import Kind, Specific, specifics, words_with_cuts
@@ -33,10 +34,12 @@ class _Longer(NamedTuple):
         return cls(frozenset().union(*(one.needs for one in of)), frozenset().union(*(one.states for one in of)))
 
 
-@lru_cache(maxsize=8192)
-def _whole_and_tails(states: frozenset[str]) -> tuple[list[str], list[str]]:
-    """The words of a name and those it ends in, as its keys have them. Names recur, and so do their keys."""
-    return [key[5:] for key in states if key[:5] == "name:"], [key[5:] for key in states if key[:5] == "tail:"]
+def _told(name: Specific, kind: str) -> list[str]:
+    """The words of the keys of a kind, which has five letters, that a name states."""
+    return [key[5:] for key in name.states if key[:5] == kind]
+
+
+_SPAN = attrgetter("start", "end")
 
 
 def _read(one: Specific) -> tuple[frozenset[str], frozenset[str]]:
@@ -68,22 +71,21 @@ class TextFacts:
     def longer(self) -> Mapping[int, _Longer]:
         """For a short name that ends longer ones of this text ("Curie" beside "Marie Curie"), what those say."""
         # A name that stands a thousand times says the same each time.
-        places: dict[str, list[int]] = {}
-        for at, one in enumerate(self.specifics):
-            if one.kind == "name":
-                places.setdefault(one.text, []).append(at)
-        names = {text: self.specifics[at[0]] for text, at in places.items()}
+        names = {one.text: one for one in self.specifics if one.kind == "name"}
         ends: dict[str, list[Specific]] = {}
         for name in names.values():
-            for tail in _whole_and_tails(name.states)[1]:
+            for tail in _told(name, "tail:"):
                 ends.setdefault(tail, []).append(name)
-        joined: dict[int, _Longer] = {}
-        for text, name in names.items() if ends else ():
-            whole = _whole_and_tails(name.states)[0]
-            of = [longer for words in whole for longer in ends.get(words, ()) if _read(longer) != _read(name)]
+        joined: dict[str, _Longer] = {}
+        for name in names.values() if ends else ():
+            of = [longer for words in _told(name, "name:") for longer in ends.get(words, ())]
+            of = [longer for longer in of if _read(longer) != _read(name)]
             if of:
-                joined |= dict.fromkeys(places[text], _Longer.joined(of))
-        return joined
+                joined[name.text] = _Longer.joined(of)
+        if not joined:
+            return {}
+        every = enumerate(self.specifics)
+        return {at: joined[one.text] for at, one in every if one.kind == "name" and one.text in joined}
 
     @cached_property
     def words(self) -> Sequence[str]:
@@ -97,7 +99,7 @@ class TextFacts:
 
     @cached_property
     def _words_and_cuts(self) -> tuple[list[str], dict[int, int]]:
-        cuts = [*chain.from_iterable(self.sentences), *(at for one in self.specifics for at in (one.start, one.end))]
+        cuts = [*chain.from_iterable(self.sentences), *chain.from_iterable(map(_SPAN, self.specifics))]
         return words_with_cuts(self.text, cuts)
 
     def says(self, phrase: str) -> bool:
@@ -149,8 +151,8 @@ class FactIndex:
     def __init__(self, texts: Sequence[TextFacts]) -> None:
         self.texts = texts
         self._every = (1 << len(texts)) - 1
-        self.stated = _masks([text.states for text in texts])
-        self.loose = _masks([text.loose for text in texts])
+        self.stated = bit_masks([text.states for text in texts])
+        self.loose = bit_masks([text.loose for text in texts])
         self.words = [frozenset(text.words) for text in texts]
 
     def holders(self, needs: frozenset[str]) -> tuple[int, ...]:
@@ -177,7 +179,13 @@ class FactIndex:
         return _bits(mask)
 
 
-def _masks(sets: Sequence[Iterable[str]]) -> dict[str, int]:
+def bit_masks(sets: Sequence[Iterable[str]]) -> dict[str, int]:
+    """Which of the sets hold each key: the first as 1, the second as 2, the third as 4.
+
+    Example:
+        >>> bit_masks([["a", "b"], ["b"]])
+        {'a': 1, 'b': 3}
+    """
     found: dict[str, int] = {}
     for at, keys in enumerate(sets):
         bit = 1 << at
