@@ -38,7 +38,7 @@ class Judged(NamedTuple):
         sentences: For each, which sentence it is of.
         lacking: Which samples lack it; shape (specifics, samples).
         nearest: For each sentence and sample the sample's sentence that is most like it, -1 for none.
-        stated: For each sentence the keys that it or the question states.
+        asked: The keys that the question states.
     """
 
     text: TextFacts
@@ -46,7 +46,7 @@ class Judged(NamedTuple):
     sentences: Ints
     lacking: NDArray[np.bool_]
     nearest: Ints
-    stated: Sequence[frozenset[str]]
+    asked: frozenset[str]
 
 
 def alternatives(
@@ -105,9 +105,13 @@ class _Rivals:
         of = told[firsts][order]
         first = np.arange(len(of)) - of.searchsorted(of) < _MOST
         of, order = of[first], order[first]
-        texts = places[firsts][order].tolist()
-        lines = {at: one_line(self._theirs[at].text) for at in set(texts)}
-        said = list(zip(map(lines.__getitem__, texts), times[order].tolist(), strict=True))
+        # The same is said in the place of many: each with its number is made once.
+        above = 1 + self._judged.lacking.shape[1]
+        codes, each = np.unique(places[firsts][order] * above + times[order], return_inverse=True)
+        pairs = [
+            (one_line(self._theirs[at].text), often) for at, often in (divmod(one, above) for one in codes.tolist())
+        ]
+        said = [pairs[at] for at in each.tolist()]
         ends = of.searchsorted(rows, side="right").tolist()
         for start, end in pairwise([0, *ends]):
             yield tuple(said[start:end])
@@ -130,13 +134,16 @@ class _Rivals:
 
     def _new(self, sentences: Ints, meanings: Ints) -> NDArray[np.bool_]:
         """Whether neither the sentence nor the question says what stands in its place; sentences are in order."""
+        judged = self._judged
         rows, told = _numbered(meanings, len(self._needs))
-        columns, asked = _numbered(sentences, len(self._judged.stated))
-        says = bit_masks([self._judged.stated[at] for at in asked])
-        width = len(asked) // 8 + 1
+        columns, of = _numbered(sentences, len(judged.nearest))
+        starts, ends = judged.sentences.searchsorted(of), judged.sentences.searchsorted(of, side="right")
+        told_by = [judged.specifics[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
+        says = bit_masks([chain.from_iterable(one.states for one in of_one) for of_one in told_by])
+        width = len(of) // 8 + 1
         masks = []
         for at in told:
-            mask = 0
+            mask = 0 if judged.asked.isdisjoint(self._needs[at]) else (1 << len(of)) - 1
             for key in self._needs[at]:
                 mask |= says.get(key, 0)
             masks.append(mask.to_bytes(width, "little"))

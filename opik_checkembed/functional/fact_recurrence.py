@@ -13,10 +13,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,8 +31,7 @@ FLOOR = 0.05
 """A specific that no sample holds counts as this much support in the geometric mean, which it would else make zero."""
 
 
-@dataclass(frozen=True)
-class FactSupport:
+class FactSupport(NamedTuple):
     """One specific of the judged answer.
 
     Attributes:
@@ -79,8 +77,7 @@ class FactSupport:
         }
 
 
-@dataclass(frozen=True)
-class SentenceFacts:
+class SentenceFacts(NamedTuple):
     """The specifics of one sentence.
 
     Attributes:
@@ -235,7 +232,7 @@ def _with_year(one: Specific, needs: frozenset[str], index: FactIndex) -> int | 
 @lru_cache(maxsize=4096)
 def _years(states: frozenset[str]) -> frozenset[str]:
     """The keys of years without a day or month."""
-    return frozenset(key for key in states if _YEAR.fullmatch(key))
+    return frozenset(key for key in states if key[-2:] == "--" and _YEAR.fullmatch(key))
 
 
 _YEAR = re.compile(r"d:-?\d+--")
@@ -259,8 +256,7 @@ def _in_place(
     nearest = np.full((len(found), len(samples)), -1, dtype=np.intp)
     nearest[wanted] = nearest_by_words(ours.at(wanted), theirs)
     specifics = [one for facts in found for one, _ in facts]
-    stated = [asked.union(*(one.states for one, _ in facts)) for facts in found]
-    judged = Judged(output, specifics, of_sentence, lacking, nearest, stated)
+    judged = Judged(output, specifics, of_sentence, lacking, nearest, asked)
     spans = [
         tuple(None if at < 0 else sample.sentences[at] for sample, at in zip(samples, row, strict=True))
         for row in nearest.tolist()

@@ -68,7 +68,7 @@ def dates(scan: Scan) -> None:
     ):
         if any(hint in scan.left for hint in hints):
             scan.each(pattern, read)
-    if scan.figures():
+    if scan.figures:
         scan.at_figures(ERA, _era)
         scan.at_figures(TIME, _time)
 

@@ -69,12 +69,17 @@ def serials(scan: Scan) -> None:
     places = sorted(
         {
             _code_start(text, start)
-            for start, end in scan.figures()
-            if _may_join(text[start - 1 : start]) or _may_join(text[end : end + 1])
+            for start, end in scan.figures
+            if not (text[start - 1 : start] in _APART and text[end : end + 1] in _APART)
+            and (_may_join(text[start - 1 : start]) or _may_join(text[end : end + 1]))
         }
     )
     scan.at(places, patterns.SERIAL, _serial)
     scan.at(places, patterns.GENETIC, _mixed_code)
+
+
+# What stands beside most figures.
+_APART = frozenset(["", *" .,()\n"])
 
 
 def _may_join(character: str) -> bool:
@@ -129,7 +134,7 @@ def designations(scan: Scan, latin: bool) -> None:
 def _words_before_figures(scan: Scan) -> Iterator[int]:
     """Where the capitalised word begins that stands before a figure, "No." between them left out."""
     text = scan.left
-    for start, _ in scan.figures():
+    for start, _ in scan.figures:
         at = start - 1
         if at < 1 or text[at] not in " \u00a0":
             continue

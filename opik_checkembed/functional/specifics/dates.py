@@ -50,7 +50,7 @@ def dates(scan: Scan) -> None:
         scan.at(scan.places(patterns.DECADE_HEADS[scan.language]), patterns.DECADE_WORDS[scan.language], _decade)
     if any(hint in lowered for hint in ("0s", "0's", "0’s", "0er")):
         scan.at_figures(patterns.DECADE, _decade, before="'’", digits=range(2, 5), after="'’sSeE")
-    if scan.figures():
+    if scan.figures:
         if any(hint in scan.left for hint in ("AD ", "A.D. ")):
             scan.each(patterns.AD_BEFORE, _era)
         if any(hint in scan.left for hint in patterns.ERA_HINTS):
@@ -67,7 +67,7 @@ def dates(scan: Scan) -> None:
 
 def ranges_of_years(scan: Scan) -> None:
     """1914–1918."""
-    scan.at_figures(patterns.YEARS, _years, digits=range(4, 5))
+    scan.at_figures(patterns.YEARS, _years, digits=range(4, 5), after=f"{SPACES}–—/-")
 
 
 def weekdays(scan: Scan, latin: bool) -> None:
@@ -86,7 +86,8 @@ def stretches(scan: Scan) -> None:
     """Two dates of a kind with a dash or a word between them are one: 28 May – 3 June, Monday to Friday."""
     joined: list[tuple[Specific, Specific, Reading]] = []
     for one, other in pairwise(scan.found()):
-        if joined and joined[-1][1] is one:
+        near = one.kind == "date" == other.kind and other.start - one.end < 12
+        if not near or (joined and joined[-1][1] is one):
             continue
         if (reading := _joint_reading(scan.text, one, other)) is not None:
             joined.append((one, other, reading))
@@ -95,8 +96,6 @@ def stretches(scan: Scan) -> None:
 
 def _joint_reading(text: str, one: Specific, other: Specific) -> Reading | None:
     """The reading of two dates as one stretch of time; None if they are none."""
-    if not (one.kind == "date" == other.kind and other.start - one.end < 12):
-        return None
     kind, of = (min(end.needs).partition(":")[0] for end in (one, other))
     if kind != of or not _is_an_end(one) or _is_a_year(one) or _is_a_year(other):
         return None

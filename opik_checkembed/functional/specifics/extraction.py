@@ -33,12 +33,12 @@ def specifics(text: str, language: str = "en", *, names: Sequence[tuple[int, int
     codes.addresses(scan)
     codes.quotations(scan)
     codes.names_in_code(scan)
-    if latin and scan.figures():
+    if latin and scan.figures:
         codes.standards(scan)
     chinese.fractions(scan)
     numbers.proportions(scan)
     dates.dates(scan)
-    if scan.figures():
+    if scan.figures:
         if latin:
             codes.serials(scan)
         codes.versions_and_hashes(scan)

@@ -66,7 +66,7 @@ def number_value(written: str, language: str) -> str | None:
 
 def scaled(value: str, power: int) -> str:
     """A canonical value times a power of ten."""
-    return _plain(Decimal(value).scaleb(power))
+    return _plain(Decimal(value).scaleb(power)) if power else value
 
 
 def added(one: str, other: str) -> str:
@@ -101,6 +101,8 @@ def _first_words(language: str) -> frozenset[str]:
 _MARKS = re.compile(f"[{ARABIC_SIGNS}{HINDI_SIGNS}]")
 _WORD = r"[^\s\d,;:!?()\[\]|*\"”“،؛؟۔।。，、；：？！（）「」『』《》〜～]{1,24}"
 _NEXT = re.compile(rf"[{SPACES}-]?({_WORD})(?: ({_WORD}))?")
+# Where these follow at once, or nothing does, neither a multiplier nor a unit does.
+_ENDS = frozenset(["", "\n", *',;:!?()[]|*"'])
 _DOTTED_SCALES = frozenset({"mio", "mrd", "tsd"})
 # Words of other kinds more often than units.
 _NO_UNITS = frozenset({"a", "in", "an", "en", "may"})
@@ -127,6 +129,8 @@ class Suffix(NamedTuple):
 def suffix(text: str, end: int, language: str, money: bool) -> Suffix:
     """Multiplier and unit behind a figure that ends at `end`; `money` says that a currency stands before it."""
     power, unit = 0, None
+    if text[end : end + 1] in _ENDS:
+        return Suffix(end, power, unit)
     scales = _scales(language)
     if "l/1" in text[end : end + 4].casefold() and (used := _PER_HUNDRED.match(text, end)) is not None:
         return Suffix(used.end(), 0, "l/100km")

@@ -67,9 +67,9 @@ def runs(language: str) -> re.Pattern[str]:
         for length in (2, 3, 4)
     )
     word = (
-        rf"(?:[{UPPER}]\.-[{UPPER}]\.[ ][{UPPER}]\w*|(?:[{UPPER}]\.){{2,5}}(?![{UPPER}]\w)"
+        rf"(?:(?=[{UPPER}]\.)(?:[{UPPER}]\.-[{UPPER}]\.[ ][{UPPER}]\w*|(?:[{UPPER}]\.){{2,5}}(?![{UPPER}]\w)"
         rf"|(?:[{UPPER}]\.[ ]?){{1,4}}(?=[{UPPER}])[{UPPER}]\w*"
-        rf"|[{UPPER}]\.(?=[ \u00a0][{UPPER}])"
+        rf"|[{UPPER}]\.(?=[ \u00a0][{UPPER}]))"
         rf"|(?:[dDlL][{_QUOTE}])?[{UPPER}]\w{{0,40}}(?:[-‑{_QUOTE}][^\W\d_]{{1,40}}|&[{UPPER}]\w*){{0,6}}(?:{dotted})?)"
     )
     # "L'eau" is no name: the capital is the article's.

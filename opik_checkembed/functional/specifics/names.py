@@ -92,7 +92,7 @@ def _capitalised(scan: Scan) -> None:
         runs = _joined(scan, runs)
     # What is a name in the middle of a sentence is one at the beginning as well.
     spans = [(start, end, doubtful, words_of_name(scan.text[start:end])) for start, end, doubtful in runs]
-    known = {word for *_, doubtful, words in spans if not doubtful for word in words.split()}
+    known = set(" ".join([words for *_, doubtful, words in spans if not doubtful]).split())
     for start, end, doubtful, words in spans:
         if not doubtful or words in known:
             scan.take(start, end, "name", named(scan.text[start:end], short=True))
@@ -102,21 +102,23 @@ def _joined(scan: Scan, runs: list[tuple[int, int, bool]]) -> list[tuple[int, in
     """Runs that form one name: King's College London, the Food and Drug Administration, Trinidad and Tobago."""
     joined: list[tuple[int, int, bool]] = []
     for start, end, doubtful in runs:
+        first, stop = joined[-1][:2] if joined else (start, start)
         # A bound, so that time grows with the text and no faster.
-        if joined and end - joined[-1][0] < 120 and _is_one_name(scan.text, joined[-1][0], joined[-1][1], start, end):
-            joined[-1] = (joined[-1][0], end, False)
+        if scan.text[stop:start] in _JOINTS and end - first < 120 and _is_one_name(scan.text, first, stop, start, end):
+            joined[-1] = (first, end, False)
         else:
             joined.append((start, end, doubtful))
     return joined
 
 
+_JOINTS = frozenset({"'s ", "’s ", " and ", " y ", " e "})
+
+
 def _is_one_name(text: str, first: int, stop: int, start: int, end: int) -> bool:
-    between, last = text[stop:start], text[start:end].casefold()
-    if between in {"'s ", "’s "}:
+    """Whether two runs with one of the joints between them are one name."""
+    between, before, last = text[stop:start], text[first:stop].casefold(), text[start:end].casefold()
+    if between.endswith("s "):
         return last.split()[0] in HEADED_BY_POSSESSIVE
-    if between not in {" and ", " y ", " e "}:
-        return False
-    before = text[first:stop].casefold()
     words = last.split()
     return (
         f"{before}{between}{last}" in PAIRS
@@ -127,7 +129,7 @@ def _is_one_name(text: str, first: int, stop: int, start: int, end: int) -> bool
 
 def _name_places(scan: Scan) -> list[int]:
     """Where names may begin: at capitals, at an elided article before one (d'Albert), at a leading particle."""
-    text, capitals = scan.left, scan.capitals()
+    text, capitals = scan.left, scan.capitals
     places = [place - 2 if place > 1 and text[place - 1] in "'’" else place for place in capitals]
     return sorted([*places, *scan.places(patterns.LEADING_HEADS)])
 
@@ -146,18 +148,20 @@ def _hide_letters(scan: Scan) -> None:
 
 def _run(scan: Scan, match: re.Match[str]) -> tuple[int, int, bool] | None:
     """Where the name in a run of capitalised words is, and whether it may be an ordinary word."""
-    written = match[0]
-    if not written[1:].isupper() and written.casefold() in STARTERS.get(scan.language, ()):
+    written, begun = match[0], match.start()
+    lower = written.casefold()
+    if lower in STARTERS.get(scan.language, ()) and not written[1:].isupper():
         return None
-    opens = scan.opens(match.start())
-    trimmed = _trimmed(written, scan.language, opens, match["lead"] is not None)
+    if " " in written and match["lead"] is None and _is_plain(written, lower, scan.language):
+        return begun, match.end(), False
+    trimmed = _trimmed(written, scan.language, scan.opens(begun), match["lead"] is not None)
     if trimmed is None:
         return None
     if scan.language in NOUNS_IN_CAPITALS:
         trimmed = _without_nouns(written, trimmed)
         if trimmed is None:
             return None
-    start, end = match.start() + trimmed.start, match.start() + trimmed.end
+    start, end = begun + trimmed.start, begun + trimmed.end
     if trimmed.certain or _is_known(scan.text[start:end], scan.language):
         return start, end, False
     word, opens = written[trimmed.start : trimmed.end], trimmed.opens
@@ -180,6 +184,14 @@ def _run(scan: Scan, match: re.Match[str]) -> tuple[int, int, bool] | None:
     )
     told = alone or versioned or _is_an_entry(scan, start, end) or _begins_a_sentence_as_name(scan, word, end)
     return start, end, not told
+
+
+def _is_plain(run: str, lower: str, language: str) -> bool:
+    """Whether a run of several words is a name as it is, wherever it stands: most are, and this is seen soon."""
+    if not run.istitle() or run[-1] == "." or "'" in run or "’" in run or language in NOUNS_IN_CAPITALS:
+        return False
+    first = lower.split(" ", 1)[0]
+    return first.isalpha() and first not in HONORIFICS and first not in STARTERS.get(language, ())
 
 
 def _is_all(scan: Scan, start: int, end: int) -> bool:

@@ -60,6 +60,9 @@ SCIENTIFIC = re.compile(
     rf"|[eE](?P<e2>[-+]?\d{{1,3}}))|10\^\{{?(?P<e3>[-−+]?\d{{1,3}})\}}?){NO_LETTER_NEXT}"
 )
 
+SCIENTIFIC_HINTS = ("×", "·", "*", "x10", "x 10", "10^")
+"""One of these is in such a figure, or an "e" follows its first one."""
+
 
 @lru_cache(maxsize=16)
 def number_heads(language: str) -> frozenset[str]:

@@ -44,7 +44,8 @@ def proportions(scan: Scan) -> None:
 def figures(scan: Scan) -> None:
     """Numbers written in figures."""
     chinese.scores(scan)
-    scan.at_figures(patterns.SCIENTIFIC, _scientific)
+    if scan.beside_figures("", "eE") or any(hint in scan.left for hint in patterns.SCIENTIFIC_HINTS):
+        scan.at_figures(patterns.SCIENTIFIC, _scientific)
     if ":" in scan.left:
         scan.at_figures(patterns.SCORE, _score, digits=range(1, 4), after=":")
     scan.at_figures(patterns.numbers(scan.language), _number)

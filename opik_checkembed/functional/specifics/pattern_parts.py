@@ -52,10 +52,6 @@ LOWER_WORD = re.compile(r"(?<![\w-])[^\W\d_]{2,60}(?![\w-])")
 
 LAST_WORD = re.compile(r"\w+\Z")
 
-ANY_CAPITAL = re.compile(rf"[{UPPER}]")
-
-DIGITS = re.compile(r"[\d½⅓⅔¼¾⅕⅖⅗⅘⅙⅛⅜⅝⅞](?:(?<=\d)\d+)?")
-
 
 def any_of(words: Iterable[str]) -> str:
     """Any of these words, the longest first; for use within a group.

@@ -60,18 +60,17 @@ class Date(NamedTuple):
 def date_reading(*dates: Date) -> Reading:
     """The reading of a date, or of a spelling that several dates share: it needs one of them and states all."""
     needs, states = set(), set()
-    for date in dates:
-        y, m, d = date
-        needs.add(_date_key(y, m, d))
-        if y is not None and m is None:
-            # A year and a bare figure are written alike.
-            needs |= {f"n:{y}:", f"n:{y}:*"}
-        states |= {
-            _date_key(y, m, d),
-            *(_date_key(*part) for part in ((y, None, None), (y, m, None), (None, m, None), (None, m, d)) if any(part)),
-        }
+    for y, m, d in dates:
+        whole = _date_key(y, m, d)
+        needs.add(whole)
+        states |= {whole, _date_key(y, m, None)}
         if y is not None:
-            states.add(f"n:{y}:")
+            states |= {f"n:{y}:", _date_key(y, None, None)}
+            if m is None:
+                # A year and a bare figure are written alike.
+                needs |= {f"n:{y}:", f"n:{y}:*"}
+        if m is not None:
+            states |= {_date_key(None, m, None), _date_key(None, m, d)}
     return Reading(frozenset(needs), frozenset(states))
 
 
@@ -157,7 +156,6 @@ def titled(words: str) -> Reading:
 words_of_name = lru_cache(maxsize=4096)(words_of)
 
 
-@lru_cache(maxsize=4096)
 def named(text: str, *, short: bool) -> Reading:
     """A name's reading: its last words alone support it, and so do its initials; it states them only weakly.
 
@@ -165,38 +163,60 @@ def named(text: str, *, short: bool) -> Reading:
     where that stands for somebody of that last name: the first name of two says nothing of the one alone. A middle name
     may be left out. "New Mexico" has no short form.
     """
-    words = words_of_name(text)
-    # Only the whole name is looked for without its capitals, and none so short that it may be a word ("US").
-    in_capitals = text.replace(".", "").isupper()
-    whole = (f"name:{words}",) if in_capitals and len(words) < 3 else (f"name:{words}", f"w:{words}")
-    needs, states = set(whole), set(whole)
-    parts = [part for part in words.split() if part not in _YOUNG_AND_OLD]
-    if in_capitals:
-        states.add(f"caps:{words}")
-    if short and len(parts) > 1:
-        numbered = parts[-1] in _ROMAN_NUMERALS
-        if parts[0] not in _NO_NAME_ALONE and not numbered:
-            for at in range(1, len(parts)):
-                if len(parts[at]) > 1 or parts[at] in _ELIDED:
-                    tail = " ".join(parts[at:])
-                    needs.add(f"name:{tail}")
-                    states.add(f"tail:{tail}")
-        if len(parts) > 2 and not numbered and _SMALL.isdisjoint(parts):
-            # Without its middle names it is the same; with others it is somebody else's.
-            outer, inner = f"{parts[0]} {parts[-1]}", "".join(part[0] for part in parts[1:-1])
-            needs |= {f"name:{outer}", f"middle:{outer} {inner}"}
-            states |= {f"outer:{outer}", f"middle:{outer} {inner}"}
-        elif len(parts) == 2:
-            needs.add(f"outer:{words}")
-        initials = "".join([part if part in _ROMAN_NUMERALS else part[0] for part in parts if part not in _SMALL])
-        if len(initials) > 1:
-            needs.add(f"caps:{initials}")
-            states.add(f"initials:{initials}")
-    elif len(parts) == 1:
-        needs.add(f"initials:{words}" if in_capitals else f"tail:{words}")
-        if in_capitals:
-            needs.add(f"tail:{words}")
+    return _with_short_forms(text) if short else _without_short_forms(text)
+
+
+@lru_cache(maxsize=4096)
+def _with_short_forms(text: str) -> Reading:
+    words, parts, in_capitals, needs, states = _of_a_name(text)
+    if len(parts) == 1:
+        return _of_one_word(words, in_capitals, needs, states)
+    if not parts:
+        return Reading(frozenset(needs), frozenset(states))
+    numbered = parts[-1] in _ROMAN_NUMERALS
+    if parts[0] not in _NO_NAME_ALONE and not numbered:
+        for at in range(1, len(parts)):
+            if len(parts[at]) > 1 or parts[at] in _ELIDED:
+                tail = " ".join(parts[at:])
+                needs.append(f"name:{tail}")
+                states.append(f"tail:{tail}")
+    if len(parts) == 2:
+        needs.append(f"outer:{words}")
+    elif not numbered and _SMALL.isdisjoint(parts):
+        # Without its middle names it is the same; with others it is somebody else's.
+        outer, inner = f"{parts[0]} {parts[-1]}", "".join([part[0] for part in parts[1:-1]])
+        needs += [f"name:{outer}", f"middle:{outer} {inner}"]
+        states += [f"outer:{outer}", f"middle:{outer} {inner}"]
+    initials = "".join([part if part in _ROMAN_NUMERALS else part[0] for part in parts if part not in _SMALL])
+    if len(initials) > 1:
+        needs.append(f"caps:{initials}")
+        states.append(f"initials:{initials}")
     return Reading(frozenset(needs), frozenset(states))
+
+
+@lru_cache(maxsize=4096)
+def _without_short_forms(text: str) -> Reading:
+    words, parts, in_capitals, needs, states = _of_a_name(text)
+    if len(parts) == 1:
+        return _of_one_word(words, in_capitals, needs, states)
+    return Reading(frozenset(needs), frozenset(states))
+
+
+def _of_one_word(words: str, in_capitals: bool, needs: list[str], states: list[str]) -> Reading:
+    needs += [f"initials:{words}", f"tail:{words}"] if in_capitals else [f"tail:{words}"]
+    return Reading(frozenset(needs), frozenset(states))
+
+
+def _of_a_name(text: str) -> tuple[str, list[str], bool, list[str], list[str]]:
+    """Its words, those of them that count, whether they are capitals, and what it needs and states as a whole."""
+    words = words_of_name(text)
+    in_capitals = text.replace(".", "").isupper()
+    # Only the whole name is looked for without its capitals, and none so short that it may be a word ("US").
+    whole = [f"name:{words}"] if in_capitals and len(words) < 3 else [f"name:{words}", f"w:{words}"]
+    parts = words.split()
+    if not _YOUNG_AND_OLD.isdisjoint(parts):
+        parts = [part for part in parts if part not in _YOUNG_AND_OLD]
+    return words, parts, in_capitals, whole, [*whole, f"caps:{words}"] if in_capitals else whole.copy()
 
 
 _YOUNG_AND_OLD = frozenset({"jr", "sr"})

@@ -8,7 +8,8 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
-from opik_checkembed.functional.specifics.pattern_parts import ANY_CAPITAL, DIGITS, LAST_WORD, LETTERS, TAKEN
+from opik_checkembed.functional.specifics.characters import Characters
+from opik_checkembed.functional.specifics.pattern_parts import LAST_WORD, LETTERS, TAKEN
 from opik_checkembed.functional.specifics.readings import Reading
 from opik_checkembed.functional.specifics.specific import Kind, Specific
 from opik_checkembed.functional.specifics.vocabulary import ABBREVIATIONS, HONORIFICS
@@ -32,9 +33,7 @@ class Scan:
         self._found: list[Specific] = []
         self._hidden: list[tuple[int, int]] = []
         self._words: frozenset[str] | None = None
-        self._figure_spans: list[tuple[int, int]] | None = None
         self._figures_of: dict[range, list[tuple[int, int]]] = {}
-        self._capital_places: list[int] | None = None
 
     def found(self) -> list[Specific]:
         """All that has been taken, in order."""
@@ -97,10 +96,21 @@ class Scan:
     ) -> None:
         """Read what the pattern matches where a run of digits begins, or one of `before` right before it.
 
-        Most runs are ruled out at a glance: by how many digits they may have, and by what may follow them, if given.
+        Most runs are ruled out at a glance: by how many digits they may have, and by what has to follow them, if given.
         """
-        done, left = 0, self.left
-        for place, end in self.figures() if before else self._runs_of(digits):
+        if after and not self.beside_figures(before, after):
+            return
+        left = self.left
+        if before:
+            runs = self.figures
+        else:
+            runs = (
+                [run for run in self._runs_of(digits) if left[run[1] : run[1] + 1] in after]
+                if after
+                else self._runs_of(digits)
+            )
+        done = 0
+        for place, end in runs:
             if place < done or left[place] == TAKEN:
                 continue
             match = None
@@ -137,42 +147,48 @@ class Scan:
 
     # Most places are no beginning of most patterns. What follows finds those that may be, once for several patterns.
 
+    @cached_property
+    def _characters(self) -> Characters:
+        return Characters(self.text)
+
+    @cached_property
     def figures(self) -> list[tuple[int, int]]:
         """Where runs of digits are."""
-        if self._figure_spans is None:
-            self._figure_spans = [match.span() for match in DIGITS.finditer(self.text)]
-        return self._figure_spans
+        return self._characters.figures()
 
     def _runs_of(self, digits: range) -> list[tuple[int, int]]:
         """Where runs of so many digits are."""
         if digits not in self._figures_of:
-            self._figures_of[digits] = [(start, end) for start, end in self.figures() if end - start in digits]
+            self._figures_of[digits] = [(start, end) for start, end in self.figures if end - start in digits]
         return self._figures_of[digits]
+
+    @cached_property
+    def _beside(self) -> tuple[frozenset[str], frozenset[str]]:
+        """The characters that stand right before runs of digits, and those that stand right behind."""
+        text = self.text
+        return (
+            frozenset(text[start - 1 : start] for start, _ in self.figures if start),
+            frozenset(text[end : end + 1] for _, end in self.figures),
+        )
 
     def beside_figures(self, before: str, after: str) -> bool:
         """Whether one of these characters stands right before a run of digits or right after one."""
-        text = self.text
-        return any(
-            (start and text[start - 1] in before) or (end < len(text) and text[end] in after)
-            for start, end in self.figures()
-        )
+        return not (self._beside[0].isdisjoint(before) and self._beside[1].isdisjoint(after))
 
+    @cached_property
     def capitals(self) -> list[int]:
         """Where capitals are, also within words: what stands before one may have been taken."""
-        if self._capital_places is None:
-            self._capital_places = [match.start() for match in ANY_CAPITAL.finditer(self.text)]
-        return self._capital_places
+        return self._characters.capitals()
 
     @cached_property
     def humps(self) -> list[int]:
         """Where capitals follow small letters, both of plain Latin."""
-        text = self.text
-        return [place for place in self.capitals() if place and "a" <= text[place - 1] <= "z" and text[place] <= "Z"]
+        return self._characters.humps()
 
     def joints(self) -> Iterator[int]:
         """Where figures follow letters, or letters and a hyphen, or a capital and a space, as in identifiers."""
         text = self.left
-        for place, _ in self.figures():
+        for place, _ in self.figures:
             last, before = text[place - 1 : place], text[max(0, place - 2) : place - 1]
             if last.isalpha() or (last == "-" and before.isalpha()) or (last in {" ", "\u00a0"} and before.isupper()):
                 yield place
