@@ -153,16 +153,7 @@ def fact_recurrence(
         found, held, _shares(lacking, found), nearest, known, strict=True
     ):
         supports = tuple(
-            FactSupport(
-                one.start,
-                one.end,
-                one.text,
-                one.kind,
-                len(of) / len(samples),
-                of,
-                next(instead),
-                _with_year(one, needs, index),
-            )
+            FactSupport(*one[:4], len(of) / len(samples), of, next(instead), _with_year(one, needs, index))
             for (one, needs), of in zip(facts, holders, strict=True)
         )
         results.append(SentenceFacts(supports, _score(supports, len(samples), combine, floor), shares, spans, already))

@@ -152,7 +152,7 @@ class FactIndex:
         self.texts = texts
         self._every = (1 << len(texts)) - 1
         self.stated = bit_masks([text.states for text in texts])
-        self.loose = bit_masks([text.loose for text in texts])
+        self.loose = [text.loose for text in texts]
         self.words = [frozenset(text.words) for text in texts]
 
     def holders(self, needs: frozenset[str]) -> tuple[int, ...]:
@@ -165,17 +165,16 @@ class FactIndex:
             if not key.startswith(("w:", "q:", "both:")):
                 continue
             kind, _, words = key.partition(":")
-            if kind == "w" and " " not in words:
-                # A name of one word may be somebody else's within a longer name.
-                mask |= self.loose.get(words, 0)
-            elif kind == "both":
+            missing = _bits(self._every & ~mask)
+            if kind == "both":
                 first, last = words.split("&")
                 mask |= self.stated.get(first, 0) & self.stated.get(last, 0)
             elif " " in words:
                 each = words.split()
-                for at in _bits(self._every & ~mask):
-                    if self.words[at].issuperset(each) and self.texts[at].says(words):
-                        mask |= 1 << at
+                mask |= sum(1 << at for at in missing if self.words[at].issuperset(each) and self.texts[at].says(words))
+            elif kind == "w":
+                # A name of one word may be somebody else's within a longer name.
+                mask |= sum(1 << at for at in missing if words in self.loose[at])
         return _bits(mask)
 
 

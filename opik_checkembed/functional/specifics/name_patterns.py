@@ -85,6 +85,8 @@ def runs(language: str) -> re.Pattern[str]:
     )
 
 
+PLAIN_NAME = re.compile(r"[A-ZÀ-ÖØ-Þ][a-zß-öø-ÿ]+(?: [A-ZÀ-ÖØ-Þ][a-zß-öø-ÿ]+)*")
+
 TABLE_HEAD = re.compile(r"^\|[^\n]{1,400}\|[ \t]*\n(?=\|[ :|-]{3,400}\|?[ \t]*$)", re.MULTILINE)
 
 SHOUTED = re.compile(rf"[^a-zà-ÿ{TAKEN}]{{1,200}}")

@@ -152,19 +152,21 @@ def _run(scan: Scan, match: re.Match[str]) -> tuple[int, int, bool] | None:
     lower = written.casefold()
     if lower in STARTERS.get(scan.language, ()) and not written[1:].isupper():
         return None
-    if " " in written and match["lead"] is None and _is_plain(written, lower, scan.language):
-        return begun, match.end(), False
-    trimmed = _trimmed(written, scan.language, scan.opens(begun), match["lead"] is not None)
-    if trimmed is None:
-        return None
-    if scan.language in NOUNS_IN_CAPITALS:
-        trimmed = _without_nouns(written, trimmed)
+    led, possessive = match["lead"] is not None, False
+    if not led and _is_plain(written, lower, scan.language):
+        start, end, certain = begun, match.end(), " " in written
+        opens = not certain and scan.opens(begun)
+    else:
+        trimmed = _trimmed(written, scan.language, scan.opens(begun), led)
+        if trimmed is not None and scan.language in NOUNS_IN_CAPITALS:
+            trimmed = _without_nouns(written, trimmed)
         if trimmed is None:
             return None
-    start, end = begun + trimmed.start, begun + trimmed.end
-    if trimmed.certain or _is_known(scan.text[start:end], scan.language):
+        first, last, certain, opens, possessive = trimmed
+        start, end = begun + first, begun + last
+    word = scan.text[start:end]
+    if certain or _is_known(word, scan.language):
         return start, end, False
-    word, opens = written[trimmed.start : trimmed.end], trimmed.opens
     if len(word) == 1 or (month_of(word) is not None and word.casefold() not in DOUBTFUL_MONTHS):
         return None
     inner = not word[1:].islower() and any(c.isupper() for c in word[1:])
@@ -172,7 +174,7 @@ def _run(scan: Scan, match: re.Match[str]) -> tuple[int, int, bool] | None:
         before = scan.left[max(0, start - 12) : start].split()
         placed = bool(before) and before[-1].casefold() in BEFORE_PLACES and not opens and not is_german_noun(word)
         return (start, end, not (placed or _is_all(scan, start, end)))
-    if not opens or inner or (trimmed.possessive and word.casefold() not in ORDINARY_NOUNS):
+    if not opens or inner or (possessive and word.casefold() not in ORDINARY_NOUNS):
         return start, end, False
     alone = _is_all(scan, start, end)
     # "Python 3.12": what a version follows is no ordinary word.
@@ -187,11 +189,11 @@ def _run(scan: Scan, match: re.Match[str]) -> tuple[int, int, bool] | None:
 
 
 def _is_plain(run: str, lower: str, language: str) -> bool:
-    """Whether a run of several words is a name as it is, wherever it stands: most are, and this is seen soon."""
-    if not run.istitle() or run[-1] == "." or "'" in run or "’" in run or language in NOUNS_IN_CAPITALS:
+    """Whether nothing of a run is to be left out: so with most, and this is seen soon."""
+    if patterns.PLAIN_NAME.fullmatch(run) is None or language in NOUNS_IN_CAPITALS:
         return False
-    first = lower.split(" ", 1)[0]
-    return first.isalpha() and first not in HONORIFICS and first not in STARTERS.get(language, ())
+    first = lower.partition(" ")[0]
+    return first not in HONORIFICS and first not in STARTERS.get(language, ())
 
 
 def _is_all(scan: Scan, start: int, end: int) -> bool:

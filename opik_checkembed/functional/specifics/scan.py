@@ -37,7 +37,7 @@ class Scan:
 
     def found(self) -> list[Specific]:
         """All that has been taken, in order."""
-        return sorted(self._found, key=lambda one: one.start)
+        return sorted(self._found)
 
     def take(self, start: int, end: int, kind: Kind, reading: Reading) -> None:
         """Take this as a specific, unless something of it has been taken already."""
@@ -143,7 +143,7 @@ class Scan:
         if text[at] == ".":
             word = LAST_WORD.search(text, max(0, at - _LONGEST_DOTTED - 1), at)
             return word is None or word[0].casefold() not in _DOTTED_WORDS
-        return unicodedata.category(text[at]) == "So"
+        return text[at] > "~" and unicodedata.category(text[at]) == "So"
 
     # Most places are no beginning of most patterns. What follows finds those that may be, once for several patterns.
 
