@@ -191,7 +191,13 @@ def test_specifics_and_their_borders(language: str, text: str, expected: list[st
         ("zh", "5月3日至5日", "5月3-5日"),
         ("en", "1{,}000", "1,000"),
         ("en", r"10\,000", "10,000"),
+        ("en", "10-15km", "10 to 15 km"),
+        ("en", "5–10mg", "5-10 mg"),
         ("en", "6.02×10^23", "602e21"),
+        ("en", "6.02214076e23", "602,214,076,000,000,000,000,000"),
+        ("en", "18446744073709551616", "18,446,744,073,709,551,616"),
+        ("en", "10^36", "1" + ",000" * 12),
+        ("fr", "1 234 567,1234567890123", "1234567,1234567890123"),
         ("en", "12:30 am", "00:30"),
         ("en", "twentieth century", "20th century"),
         ("es", "siglo XX", "20th century"),
@@ -223,6 +229,10 @@ def test_equal_specifics_support_each_other(language: str, a: str, b: str) -> No
         ("3-5 May 1820", "3-6 May 1820"),
         ("3-5 May 1820", "4 May 1820"),
         ("two and a half million", "two million"),
+        ("18446744073709551616", "18446744073709551617"),
+        ("3.14159265358979323846", "3.14159265358979323847"),
+        ("1" + "0" * 39 + "1 million", "1" + "0" * 39 + "2 million"),
+        ("1" + ",000" * 12 + ",001", "1" + ",000" * 12 + ",002"),
     ],
 )
 def test_different_specifics_do_not(a: str, b: str) -> None:
@@ -370,7 +380,29 @@ TEXTS = st.lists(
     st.one_of(
         st.text(max_size=30),
         st.sampled_from(
-            ["3 May 1820", "$3.5m", "Marie Curie", "“a b”", "\n- Oslo", "v1.2.3", "12/11/10", "三百米", "१२३", "'s"]
+            [
+                *(
+                    "3 May 1820",
+                    "$3.5m",
+                    "Marie Curie",
+                    "“a b”",
+                    "\n- Oslo",
+                    "v1.2.3",
+                    "12/11/10",
+                    "三百米",
+                    "१२३",
+                    "'s",
+                ),
+                *(
+                    "12345678901234567890",
+                    "6.02214076e23",
+                    "1,000,000",
+                    "1 234 567,12345678901",
+                    "分之",
+                    "个半小时",
+                    "½",
+                ),
+            ]
         ),
     ),
     max_size=12,
@@ -384,7 +416,14 @@ def test_whatever_the_text_spans_are_its_own_and_do_not_overlap(text: str, langu
         assert done <= one.start < one.end <= len(text)
         assert text[one.start : one.end] == one.text
         assert one.supported_by(one)
+        # Half of a figure is another one.
+        for at in {one.start, one.end} - {0, len(text)}:
+            assert not (text[at - 1].isdecimal() and text[at].isdecimal())
         done = one.end
+
+
+def test_a_run_of_very_many_digits_is_no_figure() -> None:
+    assert [len(one.text) for one in specifics(f"{'7' * 300} and {'7' * 301}")] == [300]
 
 
 @pytest.mark.parametrize(

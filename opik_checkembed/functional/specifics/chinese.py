@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from opik_checkembed.functional.specifics.figures import Suffix, added, number_value, scaled, suffix
 from opik_checkembed.functional.specifics.numerals import CHINESE_NUMERAL, chinese_value
-from opik_checkembed.functional.specifics.pattern_parts import any_of
+from opik_checkembed.functional.specifics.pattern_parts import DIGITS, any_of
 from opik_checkembed.functional.specifics.readings import (
     Date,
     Reading,
@@ -82,18 +82,18 @@ SCORE_IN_NUMERALS = re.compile(
 )
 
 FRACTION = re.compile(
-    rf"([{CHINESE_NUMERAL}]{{1,8}}|\d{{1,6}})分(?:之|の)"
-    rf"([{CHINESE_NUMERAL}]{{1,10}}(?:点[{_DIGIT}]{{1,6}})?|\d{{1,9}}(?:\.\d{{1,9}})?)"
+    rf"([{CHINESE_NUMERAL}]{{1,8}}|(?<!\d){DIGITS})分(?:之|の)"
+    rf"([{CHINESE_NUMERAL}]{{1,10}}(?:点[{_DIGIT}]{{1,6}})?|{DIGITS}(?:\.{DIGITS})?)"
 )
 
 NUMERAL = re.compile(rf"[{CHINESE_NUMERAL}]{{1,20}}(?:[点點][{_DIGIT}]{{1,8}}(?![分十])[万萬亿億]?)?")
 _APPROXIMATE = re.compile(rf"([两{_DIGIT[2:]}])、?([{_DIGIT[2:]}])([十百千万萬亿億]{{0,2}})")
-_COUNTED_HALF = re.compile(rf"([两{_DIGIT}十]{{1,3}}|\d{{1,3}})[个個]半(小时|小時|月|钟头|星期|世纪)")
+_COUNTED_HALF = re.compile(rf"([两{_DIGIT}十]{{1,3}}|(?<!\d)\d{{1,3}})[个個]半(小时|小時|月|钟头|星期|世纪)")
 _SIGN = re.compile(r"(?:零下|负|負|マイナス|氷点下)\Z")
 _HALF_OF_UNIT = re.compile(r"半(?!导|導|数|數|分|額|径|径|島|岛|球)")
 _UNITS_OF_TIME = frozenset({"h", "day", "week", "month", "year"})
 _NOT_NUMERALS = re.compile(any_of(NOT_NUMERALS))
-_IN_FIGURES = re.compile(rf"{_JOINT}([-−－]?\d{{1,18}}(?:[.,]\d{{1,9}}){{0,4}})")
+_IN_FIGURES = re.compile(rf"{_JOINT}([-−－]?{DIGITS}(?:[.,]{DIGITS}){{0,40}})")
 _IN_NUMERALS = re.compile(rf"{_JOINT}([{CHINESE_NUMERAL}]{{1,20}})")
 
 
@@ -342,8 +342,10 @@ def _worth(numeral: str) -> str:
 def counts(text: str, end: int) -> bool:
     """Whether a word for counting stands here, after a numeral."""
     after = text[end : end + 1]
+    if after < "\u2e80":
+        return False
     undone = text[end + 1 : end + 2] in tuple(NO_COUNT_NEXT.get(after, ""))
-    return (bool(after) and after in COUNTERS and not undone) or text.startswith(LONG_COUNTERS, end)
+    return (after in COUNTERS and not undone) or text.startswith(LONG_COUNTERS, end)
 
 
 def _numeral(scan: Scan, match: re.Match[str]) -> None:

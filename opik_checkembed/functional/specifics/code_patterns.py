@@ -85,7 +85,10 @@ SNAKE = re.compile(
     re.ASCII,
 )
 
-HASH = re.compile(r"(?<![\w-])(?=[a-f]{0,39}\d)(?=\d{0,39}[a-f])[0-9a-f]{7,40}(?![\w-])", re.ASCII)
+# What stands behind the point of 6.02214076e23 is none.
+HASH = re.compile(
+    r"(?<![\w-])(?!(?<=\d[.,])\d{1,300}+e\d)(?=[a-f]{0,39}\d)(?=\d{0,39}[a-f])[0-9a-f]{7,40}(?![\w-])", re.ASCII
+)
 
 VERSION = re.compile(
     rf"{NO_LETTER}(?<!\.)(?:v\d{{1,4}}(?:\.\d{{1,6}}){{0,3}}|\d{{1,4}}(?:\.\d{{1,6}}){{2,3}})(?:-?(?:rc|alpha|beta|b|a)\.?\d{{0,3}})?"

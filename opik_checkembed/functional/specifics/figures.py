@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from decimal import Decimal, InvalidOperation
+from decimal import Context, Decimal, InvalidOperation
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -24,6 +24,8 @@ _IN_LATEX = {"{,}": ",", "\\,": "\u2009"}
 _SEPARATORS = str.maketrans(
     {"٬": ",", "٫": ".", "\u202f": " ", "\u00a0": " ", "\u2009": " ", "’": "'", "，": ",", "．": "."}
 )
+# Decimal's own context rounds to 28 digits; no figure has so many as this one.
+_EXACTLY = Context(prec=20_000)
 _FRACTIONS = "½⅓⅔¼¾⅕⅖⅗⅘⅙⅛⅜⅝⅞"
 
 
@@ -58,7 +60,7 @@ def number_value(written: str, language: str) -> str | None:
         )
         text = text.replace(mark, "" if groups else ".")
     try:
-        value = Decimal(text) + fraction
+        value = _EXACTLY.add(Decimal(text), fraction)
     except InvalidOperation:
         return None
     return _plain(value)
@@ -66,12 +68,12 @@ def number_value(written: str, language: str) -> str | None:
 
 def scaled(value: str, power: int) -> str:
     """A canonical value times a power of ten."""
-    return _plain(Decimal(value).scaleb(power)) if power else value
+    return _plain(_EXACTLY.scaleb(Decimal(value), power)) if power else value
 
 
 def added(one: str, other: str) -> str:
     """The sum of two canonical values."""
-    return _plain(Decimal(one) + Decimal(other))
+    return _plain(_EXACTLY.add(Decimal(one), Decimal(other)))
 
 
 def _plain(value: Decimal) -> str:

@@ -9,14 +9,24 @@ import re
 from functools import lru_cache
 
 from opik_checkembed.functional.specifics.numerals import words_for_numbers
-from opik_checkembed.functional.specifics.pattern_parts import GAP, NO_LETTER, NO_LETTER_NEXT, SPACES, any_of, heads
-from opik_checkembed.functional.specifics.vocabulary import BELOW_TEN, CURRENCY_CODES
+from opik_checkembed.functional.specifics.pattern_parts import (
+    DIGITS,
+    GAP,
+    NO_LETTER,
+    NO_LETTER_NEXT,
+    SPACES,
+    any_of,
+    heads,
+)
+from opik_checkembed.functional.specifics.vocabulary import BELOW_TEN, CURRENCY_CODES, UNITS
 
 _SYMBOL = rf"(?:{NO_LETTER}(?:US|CA|AU|NZ|HK|MX|NT|[ACRS]))?\$|[＄€£¥￥₹₩₽₺₴₫₱₪₦฿]"
 
-_FIGURE = r"\d{1,18}(?:(?:[.,٬٫'’\u202f\u00a0\u2009．，]|\{,\}|\\,)\d{1,18}){0,8}[½⅓⅔¼¾⅕⅖⅗⅘⅙⅛⅜⅝⅞]?|[½⅓⅔¼¾⅕⅖⅗⅘⅙⅛⅜⅝⅞]"
+_FRACTION = "[½⅓⅔¼¾⅕⅖⅗⅘⅙⅛⅜⅝⅞]"
 
-_SPACED_FIGURE = r"\d{1,3}(?:[ \u00a0\u202f\u2009]\d{3}(?!\d)){1,6}(?:,\d{1,9})?"
+_FIGURE = rf"{DIGITS}(?:(?:[.,٬٫'’\u202f\u00a0\u2009．，]|\{{,\}}|\\,){DIGITS}){{0,40}}{_FRACTION}?|{_FRACTION}"
+
+_SPACED_FIGURE = rf"\d{{1,3}}(?:[ \u00a0\u202f\u2009]\d{{3}}(?!\d)){{1,40}}(?:,{DIGITS})?"
 
 _SIGN = rf"(?:{NO_LETTER}(?<![.,)\]%/*+=-])[-−–+±－]|零下|マイナス|氷点下|माइनस[ ]|سالب[ ]|ناقص[ ])?"
 
@@ -32,6 +42,9 @@ _OWN_DASHES = {
 
 _MONEY = rf"(?:{_SYMBOL}|人民币)[{SPACES}]?|\b(?:{'|'.join(sorted(CURRENCY_CODES))}|Rs\.?|रु\.?)[{SPACES}]"
 
+_TIGHT_UNIT = rf"(?i:{any_of(unit for unit in UNITS if unit[0].isalpha() and (len(unit) > 1 or unit in 'mgl'))})(?!\w)"
+"""Behind the end of a range without a space: 10-15km."""
+
 BEFORE_FIGURE = re.compile(rf"(?P<sign>{_SIGN})(?:(?P<money>{_MONEY})(?P<sign2>[-−])?)?\Z")
 
 VERSION_WORD = re.compile(r"(?:\b(?:version|versión|release|ver\.|v\.))[ \u00a0]\Z", re.IGNORECASE)
@@ -45,7 +58,7 @@ def numbers(language: str) -> re.Pattern[str]:
     return re.compile(
         rf"{NO_LETTER}(?<!\d:)(?P<a>{figure})"
         rf"(?:(?P<ord>st|nd|rd|th|er|ère|ème|e|ᵉ|ʳᵉ|\.?º|\.?ª|वाँ|वां|वा|वीं|वी|वें|वे|री|रा|ली|ला|थी|था|ठी|ठा)(?!\w)"
-        rf"|(?P<dash>{dash})(?:{_SYMBOL})?(?P<b>{figure}){NO_LETTER_NEXT}(?![=]|[{SPACES}]?[=])"
+        rf"|(?P<dash>{dash})(?:{_SYMBOL})?(?P<b>{figure})(?:{NO_LETTER_NEXT}|(?={_TIGHT_UNIT}))(?![=]|[{SPACES}]?[=])"
         rf"|/(?P<over>\d{{1,3}}){NO_LETTER_NEXT}(?!/))?",
     )
 
@@ -55,7 +68,7 @@ NEXT_FIGURE = re.compile(r"(?:[ ](?=\d{1,3}[ ](?:लाख|हज़ार|ह�
 SCORE = re.compile(rf"{NO_LETTER}(?<![.,:/–-])(\d{{1,3}})[:](\d{{1,2}}){NO_LETTER_NEXT}(?!:|[.,]\d)")
 
 SCIENTIFIC = re.compile(
-    rf"{NO_LETTER}(?:(?P<a>\d{{1,9}}(?:[.,]\d{{1,12}})?)(?:[ ]?[×x·*][ ]?10"
+    rf"{NO_LETTER}(?:(?P<a>{DIGITS}(?:[.,]{DIGITS})?)(?:[ ]?[×x·*][ ]?10"
     rf"(?:\^\{{?(?P<e>[-−+]?\d{{1,3}})\}}?|(?P<s>[⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{{1,3}}))"
     rf"|[eE](?P<e2>[-+]?\d{{1,3}}))|10\^\{{?(?P<e3>[-−+]?\d{{1,3}})\}}?){NO_LETTER_NEXT}"
 )

@@ -42,6 +42,9 @@ GAP = rf"(?:[{SPACES}]{{1,3}}|[ \t]?\n[ \t]?(?![\n#>|*+-]))"
 
 LATIN_WORD = rf"[{LATIN}][{LATIN}\d+#]{{0,60}}(?:[-&'’._][{LATIN}\d][{LATIN}\d+#]{{0,40}}){{0,8}}"
 
+DIGITS = r"\d{1,300}+(?!\d)"
+"""A run of digits, whole or not at all: half of one is another figure."""
+
 TAKEN = "\ue000"
 """Stands where something has been found already, so that later patterns do not find it again."""
 
