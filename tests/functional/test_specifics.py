@@ -422,6 +422,25 @@ def test_whatever_the_text_spans_are_its_own_and_do_not_overlap(text: str, langu
         done = one.end
 
 
+@pytest.mark.parametrize(
+    ("language", "text", "expected"),
+    [
+        ("en", "In Llanfairpwllgwyngyllgogerychwyrndrobwllllantysiliogogogoch.", None),
+        ("zh", "在Llanfairpwllgwyngyllgogerychwyrndrobwllllantysiliogogogochxyz。", None),
+        ("de", "Siehe Überblick.pdf.", "Überblick.pdf"),
+        ("de", "Post an müller@beispiel.de.", "müller@beispiel.de"),
+        ("de", "Siehe https://de.wikipedia.org/wiki/Münster.", "https://de.wikipedia.org/wiki/Münster"),
+        ("de", "Siehe de.example/wiki/Größe.", "de.example/wiki/Größe"),
+    ],
+)
+def test_long_and_accented_words_are_whole(language: str, text: str, expected: str | None) -> None:
+    assert [one.text for one in specifics(text, language)] == [expected or text[1 if language == "zh" else 3 : -1]]
+
+
+def test_letters_beside_ascii_bound_no_name_in_code() -> None:
+    assert [one.text for one in specifics("in größe_max, in foo_barß and in ßnp.array()")] == []
+
+
 def test_a_run_of_very_many_digits_is_no_figure() -> None:
     assert [len(one.text) for one in specifics(f"{'7' * 300} and {'7' * 301}")] == [300]
 

@@ -70,7 +70,7 @@ def runs(language: str) -> re.Pattern[str]:
         rf"(?:(?=[{UPPER}]\.)(?:[{UPPER}]\.-[{UPPER}]\.[ ][{UPPER}]\w*|(?:[{UPPER}]\.){{2,5}}(?![{UPPER}]\w)"
         rf"|(?:[{UPPER}]\.[ ]?){{1,4}}(?=[{UPPER}])[{UPPER}]\w*"
         rf"|[{UPPER}]\.(?=[ \u00a0][{UPPER}]))"
-        rf"|(?:[dDlL][{_QUOTE}])?[{UPPER}]\w{{0,40}}(?:[-‑{_QUOTE}][^\W\d_]{{1,40}}|&[{UPPER}]\w*){{0,6}}(?:{dotted})?)"
+        rf"|(?:[dDlL][{_QUOTE}])?[{UPPER}]\w{{0,300}}+(?!\w)(?:[-‑{_QUOTE}][^\W\d_]{{1,300}}+(?![^\W\d_])|&[{UPPER}]\w*){{0,6}}(?:{dotted})?)"
     )
     # "L'eau" is no name: the capital is the article's.
     elided = rf"(?!(?:[LDJCSNMT]|Qu)[{_QUOTE}](?![{UPPER}]))" if language == "fr" else ""

@@ -40,7 +40,10 @@ NO_LETTER_NEXT = r"(?![^\W\u2e80-\uffff])"
 GAP = rf"(?:[{SPACES}]{{1,3}}|[ \t]?\n[ \t]?(?![\n#>|*+-]))"
 """Between the words of one thing: spaces, or a line break where no list, heading or quotation begins."""
 
-LATIN_WORD = rf"[{LATIN}][{LATIN}\d+#]{{0,60}}(?:[-&'’._][{LATIN}\d][{LATIN}\d+#]{{0,40}}){{0,8}}"
+_LATIN_REST = rf"[{LATIN}\d+#]{{0,300}}+(?![{LATIN}\d])"
+
+LATIN_WORD = rf"[{LATIN}]{_LATIN_REST}(?:[-&'’._][{LATIN}\d]{_LATIN_REST}){{0,8}}"
+"""Whole or not at all, as a run of digits is."""
 
 DIGITS = r"\d{1,300}+(?!\d)"
 """A run of digits, whole or not at all: half of one is another figure."""
