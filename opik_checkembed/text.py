@@ -167,6 +167,7 @@ def _runs_on(line: str, following: str) -> bool:
 
 _CLOSING = "\"'”’»)\\]」』）】〉》"
 _CJK_STOPS = "。！？｡︒"
+_CJK_STOP = re.compile(f"[{_CJK_STOPS}]")
 _CJK_END = re.compile(rf"[{_CJK_STOPS}]++(?:(?![{_CLOSING}])|[{_CLOSING}]++(?!って|と(?!ても)|[っ、，,]))")
 _CJK_QUOTE = re.compile(r"「[^「」]{1,200}」|『[^『』]{1,200}』|（[^（）]{1,200}）")
 _CJK_MARKS = str.maketrans(dict.fromkeys(_CJK_STOPS, "、"))
@@ -208,7 +209,7 @@ def _in_block(text: str, start: int, end: int, language: str) -> list[Span]:
 
 
 def _at_cjk_marks(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    if not any(mark in text for mark in _CJK_STOPS):
+    if _CJK_STOP.search(text, start, end) is None:
         yield start, end
         return
     # Marks within a quotation do not end the sentence around it, save one right before its closing bracket.

@@ -221,6 +221,14 @@ class TestSentences:
             assert split(f"{'x' * before} {run} Yes.")[-2:] == [run, "Yes."]
         assert len(split("Abc!" * 249 + "Abc")) == 250
 
+    def test_many_blocks_of_a_text_with_a_dash_are_read_once(self) -> None:
+        def seconds(blocks: int) -> float:
+            started = time.process_time()
+            sentences("– x.\n\n" + "a\n\n" * blocks)
+            return time.process_time() - started
+
+        assert seconds(32_000) < 8 * max(seconds(8_000), 0.04)
+
     @pytest.mark.parametrize("unit", HOSTILE)
     def test_work_grows_with_the_length_of_hostile_texts(self, unit: str, monkeypatch: pytest.MonkeyPatch) -> None:
         real = sentencex.segment

@@ -20,6 +20,9 @@ MOST_ALIKE = 64
 _PAIRS = 1_000_000
 """So many specifics and what may stand in their place are compared at once."""
 
+_ROWS = 2000
+"""So many specifics at most, since what their sentences say takes memory for each and each that is said."""
+
 _BEFORE, _AFTER = 3, 2
 """So many words around a specific tell in whose place it stands."""
 
@@ -66,7 +69,7 @@ def alternatives(
         For each specific up to five texts and how many samples have each, the most frequent first.
     """
     rivals = _Rivals(judged, samples, words)
-    step = max(1, _PAIRS // (MOST_ALIKE * len(samples)))
+    step = min(_ROWS, max(1, _PAIRS // (MOST_ALIKE * len(samples))))
     for first in range(0, len(judged.specifics), step):
         yield from rivals.most_frequent(np.arange(first, min(first + step, len(judged.specifics))))
 
@@ -141,13 +144,13 @@ class _Rivals:
         told_by = [judged.specifics[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
         says = bit_masks([chain.from_iterable(one.states for one in of_one) for of_one in told_by])
         width = len(of) // 8 + 1
-        masks = []
+        masks = bytearray()
         for at in told:
             mask = 0 if judged.asked.isdisjoint(self._needs[at]) else (1 << len(of)) - 1
             for key in self._needs[at]:
                 mask |= says.get(key, 0)
-            masks.append(mask.to_bytes(width, "little"))
-        bits = np.frombuffer(b"".join(masks), dtype=np.uint8).reshape(-1, width)
+            masks += mask.to_bytes(width, "little")
+        bits = np.frombuffer(masks, dtype=np.uint8).reshape(-1, width)
         new: NDArray[np.bool_] = bits[rows, columns >> 3] >> (columns & 7) & 1 == 0
         return new
 

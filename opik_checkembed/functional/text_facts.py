@@ -15,8 +15,8 @@ from opik_checkembed.functional.specifics import Kind, Specific, specifics, word
 _LONGEST_INDEXED = 8
 """Phrases up to so many words are looked up; longer ones are read for in the text where they begin so."""
 
-_SEARCHED = 2000
-"""A text of up to so many words is searched for each phrase; for a longer one that takes longer than to index it."""
+_SEARCHED = 12_000
+"""A text of up to so many characters is searched for each phrase; a longer one's phrases are indexed."""
 
 Sort = tuple[Kind, frozenset[str]]
 """What can stand in a specific's place."""
@@ -104,7 +104,7 @@ class TextFacts:
 
     def says(self, phrase: str) -> bool:
         """Whether these folded words stand in it, one after the other."""
-        if len(self.words) <= _SEARCHED:
+        if len(self._spaced) <= _SEARCHED:
             return f" {phrase} " in self._spaced
         wanted = phrase.split()
         size = min(len(wanted), _LONGEST_INDEXED)
@@ -121,7 +121,7 @@ class TextFacts:
 
     @cached_property
     def _phrases(self) -> dict[int, frozenset[str]]:
-        """Its runs of so many words, found when they are first asked for: a search of the text each time is slow."""
+        """Its runs of so many words, found when they are first asked for."""
         return {}
 
     @cached_property
@@ -146,11 +146,12 @@ class TextFacts:
 
 
 class FactIndex:
-    """Which of some texts hold what, so that none is searched again for each specific. Sets of texts are bit masks."""
+    """Which of some texts hold what, so that none is searched again for each specific."""
 
     def __init__(self, texts: Sequence[TextFacts]) -> None:
         self.texts = texts
         self._every = (1 << len(texts)) - 1
+        # For each key the texts that state it, as bits.
         self.stated = bit_masks([text.states for text in texts])
         self.loose = [text.loose for text in texts]
         self.words = [frozenset(text.words) for text in texts]
@@ -167,7 +168,7 @@ class FactIndex:
             kind, _, words = key.partition(":")
             missing = _bits(self._every & ~mask)
             if kind == "both":
-                first, last = words.split("&")
+                first, _, last = words.partition("&")
                 mask |= self.stated.get(first, 0) & self.stated.get(last, 0)
             elif " " in words:
                 each = words.split()
@@ -193,7 +194,7 @@ def bit_masks(sets: Sequence[Iterable[str]]) -> dict[str, int]:
     return found
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=256)
 def _bits(mask: int) -> tuple[int, ...]:
     return tuple(at for at in range(mask.bit_length()) if mask >> at & 1)
 

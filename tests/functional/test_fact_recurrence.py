@@ -303,6 +303,16 @@ def test_a_text_says_words_that_stand_one_after_the_other(words_behind: int) -> 
     assert text.says("ten more") == bool(words_behind)
 
 
+def test_words_are_looked_for_in_time_that_grows_with_a_text_of_one_long_word() -> None:
+    def seconds(size: int) -> float:
+        text = TextFacts(f"{'a' * 300 * size} {' '.join(f'w{i}' for i in range(size))}", ())
+        started = time.process_time()
+        assert not any(text.says(f"w{i} w{i}") for i in range(size))
+        return time.process_time() - started
+
+    assert seconds(1600) < 9 * max(seconds(400), 0.01)
+
+
 HOSTILE = {
     "the same two names again and again": lambda n: "We met Marie Curie and then Curie. " * n,
     "a short name that ends very many": lambda n: " ".join(f"We met A{i}a Curie and Curie." for i in range(n)),

@@ -192,6 +192,7 @@ def test_specifics_and_their_borders(language: str, text: str, expected: list[st
         ("en", "1{,}000", "1,000"),
         ("en", r"10\,000", "10,000"),
         ("en", "10-15km", "10 to 15 km"),
+        ("zh", "3-2胜", "3–2胜"),
         ("en", "5–10mg", "5-10 mg"),
         ("en", "6.02×10^23", "602e21"),
         ("en", "6.02214076e23", "602,214,076,000,000,000,000,000"),
@@ -399,6 +400,9 @@ TEXTS = st.lists(
                     "1,000,000",
                     "1 234 567,12345678901",
                     "分之",
+                    "世纪",
+                    "年代",
+                    "12V",
                     "个半小时",
                     "½",
                 ),
@@ -439,6 +443,25 @@ def test_long_and_accented_words_are_whole(language: str, text: str, expected: s
 
 def test_letters_beside_ascii_bound_no_name_in_code() -> None:
     assert [one.text for one in specifics("in größe_max, in foo_barß and in ßnp.array()")] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("commit 2.1e2a3b4c5d", ["2", "1e2a3b4c5d"]),
+        ("It is 6.02214076e23.", ["6.02214076e23"]),
+        ("In 2019-20m it was.", ["2019", "20m"]),
+        ("It took 1-1min.", ["1", "1min"]),
+        ("See foo_bar()ü.", ["foo_bar()"]),
+    ],
+)
+def test_hashes_behind_points_and_units_behind_what_is_no_range(text: str, expected: list[str]) -> None:
+    assert [one.text for one in specifics(text)] == expected
+
+
+def test_a_century_of_more_digits_is_none() -> None:
+    assert [one.text for one in specifics("1234世纪", "zh")] == ["1234"]
+    assert [one.text for one in specifics("12020年代", "zh")] == ["12020"]
 
 
 def test_a_run_of_very_many_digits_is_no_figure() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from opik_checkembed.functional.specifics.pattern_parts import UPPER
+from opik_checkembed.functional.specifics.pattern_parts import FRACTIONS, UPPER
 
 _CAPITAL, _FIGURE, _FRACTION, _ASCII_SMALL, _ASCII_CAPITAL = (1 << bit for bit in range(5))
 
@@ -24,7 +24,7 @@ def _table() -> NDArray[np.uint8]:
     for kind, pattern in (
         (_CAPITAL, f"[{UPPER}]+"),
         (_FIGURE, r"\d+"),
-        (_FRACTION, "[½⅓⅔¼¾⅕⅖⅗⅘⅙⅛⅜⅝⅞]"),
+        (_FRACTION, f"[{FRACTIONS}]"),
         (_ASCII_SMALL, "[a-z]+"),
         (_ASCII_CAPITAL, "[A-Z]+"),
     ):

@@ -57,12 +57,12 @@ BARE_BC = re.compile(r"(?<![\d一-鿿])前(?P<bc>\d{2,4})年(?!前|間|间)")
 DAY_ALONE = re.compile(r"(?<![\d.,])(?P<d>[12]?\d|3[01])日(?![間间目後后前内以で程ほごぶ元本常語语円圆圓])")
 
 CENTURY = re.compile(
-    rf"(?P<bc>{_BEFORE_CHRIST}|前)?(?:公元|西元|西暦|西历|西曆)?(?:(?P<c0>{_SMALL})(?:世[纪紀])?{_JOINT})?(?P<c>{_SMALL})世[纪紀]"
+    rf"(?P<bc>{_BEFORE_CHRIST}|前)?(?:公元|西元|西暦|西历|西曆)?(?:(?<!\d)(?P<c0>{_SMALL})(?:世[纪紀])?{_JOINT})?(?<!\d)(?P<c>{_SMALL})世[纪紀]"
     rf"(?:の?(?P<dec>\d0|[{_DIGIT[2:]}]十)年代)?"
 )
 
 DECADE = re.compile(
-    rf"(?:上世[纪紀]|本世[纪紀]|前世紀)?(?P<dec>\d{{3}}0|\d0|[{_DIGIT[2:]}]十|[{_DIGIT}]{{3}}[〇零])年代"
+    rf"(?:上世[纪紀]|本世[纪紀]|前世紀)?(?<!\d)(?P<dec>\d{{3}}0|\d0|[{_DIGIT[2:]}]十|[{_DIGIT}]{{3}}[〇零])年代"
 )
 
 _HALF = any_of(DAY_PARTS)

@@ -90,13 +90,14 @@ QUOTED = re.compile(
 
 SNAKE = re.compile(
     rf"(?<![\w{_ACCENTED}.])(?:(?:[A-Za-z][A-Za-z0-9]{{0,40}}(?:_[A-Za-z0-9]{{1,40}}){{1,8}}"
-    rf"|[a-z]{{1,30}}(?:[A-Z][a-z0-9]{{1,30}}){{1,6}}(?=\())(?:\(\))?(?![\w{_ACCENTED}])|[A-Za-z_]\w{{1,40}}\(\))",
+    rf"|[a-z]{{1,30}}(?:[A-Z][a-z0-9]{{1,30}}){{1,6}}(?=\())(?:\(\))?+(?![\w{_ACCENTED}])|[A-Za-z_]\w{{1,40}}\(\))",
     re.ASCII,
 )
 
 # What stands behind the point of 6.02214076e23 is none.
 HASH = re.compile(
-    r"(?<![\w-])(?!(?<=\d[.,])\d{1,300}+e\d)(?=[a-f]{0,39}\d)(?=\d{0,39}[a-f])[0-9a-f]{7,40}(?![\w-])", re.ASCII
+    r"(?<![\w-])(?!(?<=\d[.,])\d{1,300}+e\d{1,3}(?!\w))(?=[a-f]{0,39}\d)(?=\d{0,39}[a-f])[0-9a-f]{7,40}(?![\w-])",
+    re.ASCII,
 )
 
 VERSION = re.compile(

@@ -8,7 +8,7 @@ from decimal import Context, Decimal, InvalidOperation
 from functools import lru_cache
 from typing import NamedTuple
 
-from opik_checkembed.functional.specifics.pattern_parts import ARABIC_SIGNS, HINDI_SIGNS, SPACES
+from opik_checkembed.functional.specifics.pattern_parts import ARABIC_SIGNS, FRACTIONS, HINDI_SIGNS, SPACES
 from opik_checkembed.functional.specifics.vocabulary import (
     CURRENCIES,
     DECIMAL_COMMA,
@@ -26,7 +26,6 @@ _SEPARATORS = str.maketrans(
 )
 # Decimal's own context rounds to 28 digits; no figure has so many as this one.
 _EXACTLY = Context(prec=20_000)
-_FRACTIONS = "½⅓⅔¼¾⅕⅖⅗⅘⅙⅛⅜⅝⅞"
 
 
 @lru_cache(maxsize=4096)
@@ -43,7 +42,7 @@ def number_value(written: str, language: str) -> str | None:
         written = written.replace(mark, plain)
     text = unicodedata.normalize("NFKC", written.translate(_SEPARATORS)) if not written.isascii() else written
     fraction = Decimal(0)
-    if written and written[-1] in _FRACTIONS:
+    if written and written[-1] in FRACTIONS:
         fraction = Decimal(repr(round(unicodedata.numeric(written[-1]), 9)))
         text = written[:-1].translate(_SEPARATORS).strip() or "0"
     text = text.replace("'", "").replace(" ", "")

@@ -11,6 +11,7 @@ from functools import lru_cache
 from opik_checkembed.functional.specifics.numerals import words_for_numbers
 from opik_checkembed.functional.specifics.pattern_parts import (
     DIGITS,
+    FRACTIONS,
     GAP,
     NO_LETTER,
     NO_LETTER_NEXT,
@@ -22,7 +23,7 @@ from opik_checkembed.functional.specifics.vocabulary import BELOW_TEN, CURRENCY_
 
 _SYMBOL = rf"(?:{NO_LETTER}(?:US|CA|AU|NZ|HK|MX|NT|[ACRS]))?\$|[＄€£¥￥₹₩₽₺₴₫₱₪₦฿]"
 
-_FRACTION = "[½⅓⅔¼¾⅕⅖⅗⅘⅙⅛⅜⅝⅞]"
+_FRACTION = f"[{FRACTIONS}]"
 
 _FIGURE = rf"{DIGITS}(?:(?:[.,٬٫'’\u202f\u00a0\u2009．，]|\{{,\}}|\\,){DIGITS}){{0,40}}{_FRACTION}?|{_FRACTION}"
 
@@ -42,7 +43,7 @@ _OWN_DASHES = {
 
 _MONEY = rf"(?:{_SYMBOL}|人民币)[{SPACES}]?|\b(?:{'|'.join(sorted(CURRENCY_CODES))}|Rs\.?|रु\.?)[{SPACES}]"
 
-_TIGHT_UNIT = rf"(?i:{any_of(unit for unit in UNITS if unit[0].isalpha() and (len(unit) > 1 or unit in 'mgl'))})(?!\w)"
+_TIGHT_UNIT = rf"(?:[mgl]|(?i:{any_of(unit for unit in UNITS if unit[0].isalpha() and len(unit) > 1)}))(?!\w)"
 """Behind the end of a range without a space: 10-15km."""
 
 BEFORE_FIGURE = re.compile(rf"(?P<sign>{_SIGN})(?:(?P<money>{_MONEY})(?P<sign2>[-−])?)?\Z")

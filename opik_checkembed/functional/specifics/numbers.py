@@ -164,8 +164,11 @@ def _upper_end(language: str, match: re.Match[str], value: str) -> str | None:
     upper, joint = number_value(match["b"], language), match["dash"].strip(SPACES + "–—‒-").strip()
     # "From 20 to 12" is two numbers; "a" and "à" join figures in one language each.
     falls = joint in {"to", "bis", "a", "à"} and upper is not None and Decimal(upper) < Decimal(value)
+    # "2019-20m" is a year and a distance. Of other scripts, what follows may be in one with it.
+    behind = match.string[match.end() : match.end() + 1]
+    apart = upper is not None and Decimal(upper) <= Decimal(value) and behind.isalpha() and behind < "\u2e80"
     foreign = (joint == "a" and language != "es") or (joint == "à" and language != "fr")
-    return None if falls or foreign else upper
+    return None if falls or foreign or apart else upper
 
 
 def _range(scan: Scan, start: int, end: int, value: str, upper: str, unit: str | None) -> None:

@@ -45,6 +45,8 @@ _LATIN_REST = rf"[{LATIN}\d+#]{{0,300}}+(?![{LATIN}\d])"
 LATIN_WORD = rf"[{LATIN}]{_LATIN_REST}(?:[-&'’._][{LATIN}\d]{_LATIN_REST}){{0,8}}"
 """Whole or not at all, as a run of digits is."""
 
+FRACTIONS = "½⅓⅔¼¾⅕⅖⅗⅘⅙⅛⅜⅝⅞"
+
 DIGITS = r"\d{1,300}+(?!\d)"
 """A run of digits, whole or not at all: half of one is another figure."""
 

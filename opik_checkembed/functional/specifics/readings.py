@@ -63,12 +63,14 @@ def date_reading(*dates: Date) -> Reading:
     for y, m, d in dates:
         whole = _date_key(y, m, d)
         needs.add(whole)
-        states |= {whole, _date_key(y, m, None)}
+        states.add(whole)
         if y is not None:
-            states |= {f"n:{y}:", _date_key(y, None, None)}
+            states.add(f"n:{y}:")
             if m is None:
                 # A year and a bare figure are written alike.
                 needs |= {f"n:{y}:", f"n:{y}:*"}
+        if y:
+            states |= {_date_key(y, None, None), _date_key(y, m, None)}
         if m is not None:
             states |= {_date_key(None, m, None), _date_key(None, m, d)}
     return Reading(frozenset(needs), frozenset(states))

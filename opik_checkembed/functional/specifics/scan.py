@@ -96,7 +96,8 @@ class Scan:
     ) -> None:
         """Read what the pattern matches where a run of digits begins, or one of `before` right before it.
 
-        Most runs are ruled out at a glance: by how many digits they may have, and by what has to follow them, if given.
+        Most runs are ruled out at a glance: by how many digits they may have, and by what has to follow those that
+        begin with a digit.
         """
         if after and not self.beside_figures(before, after):
             return
