@@ -138,8 +138,8 @@ class _Rivals:
     def _new(self, sentences: Ints, meanings: Ints) -> NDArray[np.bool_]:
         """Whether neither the sentence nor the question says what stands in its place; sentences are in order."""
         judged = self._judged
-        rows, told = _numbered(meanings, len(self._needs))
-        columns, of = _numbered(sentences, len(judged.nearest))
+        rows, told = _occurring(meanings, len(self._needs))
+        columns, of = _occurring(sentences, len(judged.nearest))
         starts, ends = judged.sentences.searchsorted(of), judged.sentences.searchsorted(of, side="right")
         told_by = [judged.specifics[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
         says = bit_masks([chain.from_iterable(one.states for one in of_one) for of_one in told_by])
@@ -172,7 +172,7 @@ def _numbers(numbers: Iterator[int]) -> Ints:
     return np.fromiter(numbers, dtype=np.intp)
 
 
-def _numbered(values: Ints, size: int) -> tuple[Ints, list[int]]:
+def _occurring(values: Ints, size: int) -> tuple[Ints, list[int]]:
     """Values below `size` as places in the list of those that occur, and that list."""
     there = np.zeros(size, dtype=np.bool_)
     there[values] = True

@@ -35,8 +35,8 @@ class _Longer(NamedTuple):
 
 
 def _told(name: Specific, kind: str) -> list[str]:
-    """The words of the keys of a kind, which has five letters, that a name states."""
-    return [key[5:] for key in name.states if key[:5] == kind]
+    """The words of the keys of a kind, as "tail:", that a name states."""
+    return [key[len(kind) :] for key in name.states if key.startswith(kind)]
 
 
 _SPAN = attrgetter("start", "end")

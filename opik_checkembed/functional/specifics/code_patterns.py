@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from opik_checkembed.functional.specifics.pattern_parts import (
+    ACCENTED,
     LATIN,
     LATIN_WORD,
     NO_LETTER,
@@ -18,36 +19,33 @@ from opik_checkembed.functional.specifics.pattern_parts import (
 )
 from opik_checkembed.functional.specifics.vocabulary import STANDARD_BODIES
 
-# Letters that plain Latin lacks: what they stand beside in a word is no beginning or end of one.
-_ACCENTED = "À-ÖØ-öø-ɏ"
-
 _DOMAINS = "com|org|net|io|dev|edu|gov|int|info|eu|uk|de|fr|es|ch|mx|app|ai|example"
 
 DOMAIN = re.compile(rf"\.(?:{_DOMAINS})")
 
 URL = re.compile(
-    rf"(?:https?://|www\.)[\w{_ACCENTED}.~:/?#()\[\]@!$&'*+,;=%-]{{1,2000}}"
-    rf"|(?<![\w{_ACCENTED}@.-])(?:[a-z0-9-]{{1,63}}\.){{1,4}}(?:{_DOMAINS})(?:/[\w{_ACCENTED}./?=&#%~-]*)?"
-    rf"(?![\w{_ACCENTED}@])",
+    rf"(?:https?://|www\.)[\w{ACCENTED}.~:/?#()\[\]@!$&'*+,;=%-]{{1,2000}}"
+    rf"|(?<![\w{ACCENTED}@.-])(?:[a-z0-9-]{{1,63}}\.){{1,4}}(?:{_DOMAINS})(?:/[\w{ACCENTED}./?=&#%~-]*)?"
+    rf"(?![\w{ACCENTED}@])",
     re.ASCII,
 )
 
 EMAIL = re.compile(
-    rf"(?<![\w{_ACCENTED}.+-])[\w{_ACCENTED}.+-]{{1,64}}@[\w{_ACCENTED}-]{{1,63}}(?:\.[\w{_ACCENTED}-]{{1,63}}){{1,4}}",
+    rf"(?<![\w{ACCENTED}.+-])[\w{ACCENTED}.+-]{{1,64}}@[\w{ACCENTED}-]{{1,63}}(?:\.[\w{ACCENTED}-]{{1,63}}){{1,4}}",
     re.ASCII,
 )
 
 EXTENSION = re.compile(
     r"\.(?:py|js|ts|tsx|jsx|json|ya?ml|md|txt|csv|toml|ini|cfg|conf|sh|html?|css|xml|sql|log|exe|dll|zip|gz|pdf|docx?|xlsx?"
     r"|png|jpe?g|svg|java|cpp|rs|go|rb|php|ipynb|lock|env)(?!\w|\.\w)"
-    rf"(?![{_ACCENTED}])",
+    rf"(?![{ACCENTED}])",
     re.ASCII,
 )
 
-FILE = re.compile(rf"(?<![\w{_ACCENTED}@:])[\w{_ACCENTED}~./-]{{1,80}}\Z", re.ASCII)
+FILE = re.compile(rf"(?<![\w{ACCENTED}@:])[\w{ACCENTED}~./-]{{1,80}}\Z", re.ASCII)
 """The name of a file up to its extension."""
 
-CALLED = re.compile(rf"(?<![\w{_ACCENTED}.])(?:[A-Za-z_]\w{{0,40}}\.){{1,4}}[A-Za-z_]\w{{0,40}}\Z", re.ASCII)
+CALLED = re.compile(rf"(?<![\w{ACCENTED}.])(?:[A-Za-z_]\w{{0,40}}\.){{1,4}}[A-Za-z_]\w{{0,40}}\Z", re.ASCII)
 """What a call with a dot stands upon, as in np.array()."""
 
 EMPTY_CALL = re.compile(r"\(\)")
@@ -89,8 +87,8 @@ QUOTED = re.compile(
 )
 
 SNAKE = re.compile(
-    rf"(?<![\w{_ACCENTED}.])(?:(?:[A-Za-z][A-Za-z0-9]{{0,40}}(?:_[A-Za-z0-9]{{1,40}}){{1,8}}"
-    rf"|[a-z]{{1,30}}(?:[A-Z][a-z0-9]{{1,30}}){{1,6}}(?=\())(?:\(\))?+(?![\w{_ACCENTED}])|[A-Za-z_]\w{{1,40}}\(\))",
+    rf"(?<![\w{ACCENTED}.])(?:(?:[A-Za-z][A-Za-z0-9]{{0,40}}(?:_[A-Za-z0-9]{{1,40}}){{1,8}}"
+    rf"|[a-z]{{1,30}}(?:[A-Z][a-z0-9]{{1,30}}){{1,6}}(?=\())(?:\(\))?+(?![\w{ACCENTED}])|[A-Za-z_]\w{{1,40}}\(\))",
     re.ASCII,
 )
 

@@ -70,16 +70,11 @@ def serials(scan: Scan) -> None:
         {
             _code_start(text, start)
             for start, end in scan.figures
-            if not (text[start - 1 : start] in _APART and text[end : end + 1] in _APART)
-            and (_may_join(text[start - 1 : start]) or _may_join(text[end : end + 1]))
+            if _may_join(text[start - 1 : start]) or _may_join(text[end : end + 1])
         }
     )
     scan.at(places, patterns.SERIAL, _serial)
     scan.at(places, patterns.GENETIC, _mixed_code)
-
-
-# What stands beside most figures.
-_APART = frozenset(["", *" .,()\n"])
 
 
 def _may_join(character: str) -> bool:

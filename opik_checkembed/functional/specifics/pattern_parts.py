@@ -22,8 +22,9 @@ def _class(*categories: str) -> str:
 SPACES = " \u00a0\u2009\u202f"
 
 UPPER = _class("Lu", "Lt")
-LATIN = r"A-Za-zÀ-ÖØ-öø-ɏ"
-"""Capitals of any script and letters of the Latin one; for use within a set, as SPACES is."""
+ACCENTED = "À-ÖØ-öø-ɏ"
+LATIN = f"A-Za-z{ACCENTED}"
+"""Capitals of any script, Latin letters beyond ASCII, and all Latin letters; for use within a set, as SPACES is."""
 
 ARABIC_SIGNS = r"\u064b-\u0652"
 HINDI_SIGNS = r"\u0900-\u0903\u093a-\u094f"

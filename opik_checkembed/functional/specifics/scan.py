@@ -42,7 +42,7 @@ class Scan:
     def take(self, start: int, end: int, kind: Kind, reading: Reading) -> None:
         """Take this as a specific, unless something of it has been taken already."""
         # What this pattern has taken itself is not hidden yet; it goes from left to right.
-        hidden = self._hidden
+        hidden = self._hidden  # as `taken_up_to` and `hide` have it; this is called for every specific
         if (hidden and start < hidden[-1][1]) or TAKEN in self.left[start:end]:
             return
         self._found.append(Specific(start, end, self.text[start:end], kind, *reading))
@@ -101,16 +101,10 @@ class Scan:
         """
         if after and not self.beside_figures(before, after):
             return
-        left = self.left
-        if before:
-            runs = self.figures
-        else:
-            runs = (
-                [run for run in self._runs_of(digits) if left[run[1] : run[1] + 1] in after]
-                if after
-                else self._runs_of(digits)
-            )
-        done = 0
+        done, left = 0, self.left
+        runs = self.figures if before else self._runs_of(digits)
+        if after and not before:
+            runs = [(start, end) for start, end in runs if left[end : end + 1] in after]
         for place, end in runs:
             if place < done or left[place] == TAKEN:
                 continue
