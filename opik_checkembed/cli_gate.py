@@ -170,7 +170,7 @@ def gate(**options: Any) -> None:
             # An answer may hold what the terminal's encoding does not.
             sys.stdout.reconfigure(errors="replace")
     # The verdict stands though nobody may read it: rich ends the process with 1 where the reader of a pipe has left.
-    with contextlib.suppress(OSError, SystemExit):
+    with contextlib.suppress(OSError, SystemExit, KeyboardInterrupt):
         console().print(report)
     raise SystemExit(int(decision.outcome))
 
@@ -186,8 +186,10 @@ def _exit_2() -> Iterator[None]:
         yield
     except (ConfigurationError, ItemError) as error:
         raise _CannotTell(str(error)) from error
-    except (click.ClickException, click.Abort, KeyboardInterrupt):
+    except click.ClickException:
         raise
+    except (click.Abort, KeyboardInterrupt) as error:
+        raise _CannotTell("the gate was interrupted, which is no verdict") from error
     # A user's code may raise anything; 1 is what Python would end with.
     except BaseException as error:
         _LOGGER.debug("the gate broke", exc_info=True)

@@ -252,12 +252,24 @@ def test_what_the_system_says_is_repeated_and_what_a_library_says_is_not(
     assert (done.exit_code, said in done.output, "secret" in done.output) == (2, True, False), done.output
 
 
-def test_an_interrupted_gate_is_interrupted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_gate_has_no_verdict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("opik_checkembed.gate.comparison.compare", broken)
-    assert call(*sides(tmp_path, 0.0)).output.strip() == "Aborted!"
+    done = call(*sides(tmp_path, 0.0))
+    assert (done.exit_code, done.output.strip()) == (2, "Error: the gate was interrupted, which is no verdict")
+
+
+@pytest.mark.parametrize(("drift", "code"), [(0.0, 0), (-0.03, 1)])
+def test_a_verdict_stands_though_its_report_is_interrupted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, drift: float, code: int
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("rich.console.Console.print", broken)
+    assert call(*sides(tmp_path, drift)).exit_code == code
 
 
 def test_both_sides_results_are_kept(tmp_path: Path) -> None:
