@@ -192,6 +192,28 @@ def test_specifics_and_their_borders(language: str, text: str, expected: list[st
         ("en", "1{,}000", "1,000"),
         ("en", r"10\,000", "10,000"),
         ("en", "10-15km", "10 to 15 km"),
+        *(("en", spelt, "10–15 %") for spelt in ("10%-15%", "10% to 15%", "10 % – 15 %", "10 to 15 percent")),
+        *(("en", spelt, "$10,000 to $15,000") for spelt in ("$10k-15k", "$10K–$15K", "$10-15k", "USD 10k to USD 15k")),
+        ("en", "$10 million-$15 million", "$10M-15M"),
+        ("en", "$10–15bn", "$10B to $15B"),
+        ("en", "20°C-25°C", "20–25 °C"),
+        ("en", "-10°C to -5°C", "-10 °C – -5 °C"),
+        ("en", "5 days-10 days", "5-10 days"),
+        ("en", "100-200GB", "100GB to 200GB"),
+        ("en", "1,000-2,000GB", "1000 GB to 2000 GB"),
+        ("en", "7B-70B", "7 billion to 70 billion"),
+        ("en", "10M", "10 million"),
+        ("en", "$1.5T", "1.5 trillion dollars"),
+        ("en", "$15 B", "$15 billion"),
+        ("en", "2x-3x faster", "2-3x faster"),
+        ("en", "10x faster", "10 times faster"),
+        ("de", "10 % bis 15 %", "10-15 %"),
+        ("fr", "10 000 € à 15 000 €", "10.000-15.000 €"),
+        ("fr", "de 10h-15h", "10-15 heures"),
+        ("es", "10 km a 15 km", "10-15 km"),
+        ("zh", "7B到70B", "70亿到700亿"),
+        ("zh", "10M用户", "1000万用户"),
+        ("ja", "100K人", "10万人"),
         ("zh", "3-2胜", "3–2胜"),
         ("en", "5–10mg", "5-10 mg"),
         ("en", "6.02×10^23", "602e21"),
@@ -456,6 +478,27 @@ def test_letters_beside_ascii_bound_no_name_in_code() -> None:
     ],
 )
 def test_hashes_behind_points_and_units_behind_what_is_no_range(text: str, expected: list[str]) -> None:
+    assert [one.text for one in specifics(text)] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # What rises, and what falls, is two numbers, and so are amounts of two units.
+        ("It rose from 10% to 15%.", ["10%", "15%"]),
+        ("It fell 15% to 10%, or 100%-60%.", ["15%", "10%", "100%", "60%"]),
+        ("Take 500MB-1GB, or 10k-15 km.", ["500MB", "1GB", "10k", "15 km"]),
+        ("The 747-400F and 1,200MB-2GB.", ["747-400F", "1,200MB", "2GB"]),
+        # A figure is whole: 60/2 is another share, and 2.5 has no 5.
+        ("60/2.5 = 24", ["60", "2.5", "24"]),
+        ("12.6-4.6=8", ["12.6", "4.6", "8"]),
+        ("5-0.5=4.5", ["5", "0.5", "4.5"]),
+        # Letters behind figures are variables in sums.
+        ("So 3M + 3M = 101, 2x - 20 = 4x, and $1.5x = 7B.", ["101", "20"]),
+        ("Kim has 4x cookies.", ["Kim"]),
+    ],
+)
+def test_two_amounts_sums_and_variables(text: str, expected: list[str]) -> None:
     assert [one.text for one in specifics(text)] == expected
 
 

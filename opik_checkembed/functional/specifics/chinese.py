@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from opik_checkembed.functional.specifics.figures import Suffix, added, number_value, scaled, suffix
+from opik_checkembed.functional.specifics.figures import added, number_value, scaled, suffix
 from opik_checkembed.functional.specifics.numerals import CHINESE_NUMERAL, chinese_value
 from opik_checkembed.functional.specifics.pattern_parts import DIGITS, any_of
 from opik_checkembed.functional.specifics.readings import (
@@ -93,7 +93,6 @@ _SIGN = re.compile(r"(?:零下|负|負|マイナス|氷点下)\Z")
 _HALF_OF_UNIT = re.compile(r"半(?!导|導|数|數|分|額|径|径|島|岛|球)")
 _UNITS_OF_TIME = frozenset({"h", "day", "week", "month", "year"})
 _NOT_NUMERALS = re.compile(any_of(NOT_NUMERALS))
-_IN_FIGURES = re.compile(rf"{_JOINT}([-−－]?{DIGITS}(?:[.,]{DIGITS}){{0,40}})")
 _IN_NUMERALS = re.compile(rf"{_JOINT}([{CHINESE_NUMERAL}]{{1,20}})")
 
 
@@ -290,17 +289,6 @@ def _counted_half(scan: Scan, match: re.Match[str]) -> None:
     """三个半小时."""
     unit = suffix(f"个{match[2]}", 0, "zh", money=False).unit
     scan.take(match.start(), match.end(), "number", quantity(added(str(_value(match[1])), "0.5"), unit))
-
-
-def range_behind(text: str, end: int, first: Suffix, language: str) -> tuple[str, Suffix] | None:
-    """The end of a range behind a figure with its own unit or multiplier (20℃～25℃), and what follows."""
-    joint = _IN_FIGURES.match(text, end) if language in {"zh", "ja"} and (first.unit or first.power) else None
-    if joint is None:
-        return None
-    upper, behind = number_value(joint[1].replace("−", "-"), language), suffix(text, joint.end(), language, money=False)
-    if upper is None or first.unit not in {None, behind.unit}:
-        return None
-    return scaled(upper, behind.power), behind
 
 
 def numerals(scan: Scan) -> None:

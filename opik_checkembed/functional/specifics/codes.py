@@ -12,7 +12,14 @@ from opik_checkembed.functional.specifics.figures import suffix
 from opik_checkembed.functional.specifics.folding import folded, words_of
 from opik_checkembed.functional.specifics.readings import Reading, named, phone_reading, same, titled
 from opik_checkembed.functional.specifics.scan import Scan
-from opik_checkembed.functional.specifics.vocabulary import CURRENCIES, CURRENCY_CODES, STARTERS, UNITS, WEEKDAYS
+from opik_checkembed.functional.specifics.vocabulary import (
+    CURRENCIES,
+    CURRENCY_CODES,
+    SCALES,
+    STARTERS,
+    UNITS,
+    WEEKDAYS,
+)
 
 
 def addresses(scan: Scan) -> None:
@@ -93,9 +100,25 @@ def _serial(scan: Scan, match: re.Match[str]) -> None:
     letters = [part for part in parts if part.isalpha()]
     apart = any(part.isdigit() for part in parts) and letters and letters[0].casefold() not in UNITS
     mixed = any(not part.isalpha() and not part.isdigit() for part in parts) and "/" not in match[0]
+    if mixed and _is_a_range(match[0]):
+        return
     # "X/2" is a sum.
     if (apart or mixed) and (len(match[0]) > 4 or "/" not in match[0]):
         _identifier(scan, match)
+
+
+def _is_a_range(code: str) -> bool:
+    """Whether it is one amount after another: 100-200GB, 10K-15K, 500MB-1GB; 747-400F is none."""
+    ends = patterns.AMOUNTS.fullmatch(code)
+    if ends is None or not _is_a_measure(ends[4]):
+        return False
+    if ends[2] != ends[4] and ends[2]:
+        return min(len(ends[2]), len(ends[4])) > 1 and _is_a_measure(ends[2])
+    return int(ends[1]) < int(ends[3])
+
+
+def _is_a_measure(letters: str) -> bool:
+    return letters in {"K", "M", "B", "T"} or letters.casefold() in UNITS
 
 
 def _mixed_code(scan: Scan, match: re.Match[str]) -> None:
@@ -205,8 +228,11 @@ def _phone(scan: Scan, match: re.Match[str]) -> None:
 
 def _designation(scan: Scan, match: re.Match[str]) -> None:
     head = re.match(r"[^\W\d]+", match[0])
-    if head is not None and (month_of(head[0]) is not None or head[0].casefold() in STARTERS.get(scan.language, ())):
+    word = "" if head is None else head[0].casefold()
+    if month_of(word) is not None or word in STARTERS.get(scan.language, ()):
         return
+    if word in {*UNITS, *SCALES} and scan.left[max(0, match.start() - 2) : match.start()].strip()[-1:].isdigit():
+        return  # "5 days-10 days"
     number = re.search(r"\d[\d.,]*$", match[0])
     if (
         number is not None

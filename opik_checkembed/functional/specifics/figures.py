@@ -96,19 +96,30 @@ def _units(language: str) -> dict[str, str]:
 @lru_cache(maxsize=16)
 def _first_words(language: str) -> frozenset[str]:
     """What multipliers and units may begin with."""
-    return frozenset(word.split(" ")[0] for word in (*_scales(language), *_units(language)))
+    return frozenset(word.split(" ")[0] for word in (*_scales(language), *_units(language), *_LETTERS, "x"))
 
 
 _MARKS = re.compile(f"[{ARABIC_SIGNS}{HINDI_SIGNS}]")
 _WORD = r"[^\s\d,;:!?()\[\]|*\"”“،؛؟۔।。，、；：？！（）「」『』《》〜～]{1,24}"
 _NEXT = re.compile(rf"[{SPACES}-]?({_WORD})(?: ({_WORD}))?")
+# In "10k-15k" the hyphen is none of a word; in "7B参数" a word of another script begins.
+_NOT_OF_THE_WORD = re.compile(r"[-–—‒][^\w\s]*\Z|(?<=[A-Za-z²³])[\u2e80-\uffef]")
 # Where these follow at once, or nothing does, neither a multiplier nor a unit does.
 _ENDS = frozenset(["", "\n", *',;:!?()[]|*"'])
 _DOTTED_SCALES = frozenset({"mio", "mrd", "tsd"})
+_LETTERS = {"k": 3, "m": 6, "b": 9, "t": 12}
+_SUM_BEFORE = re.compile(r"[=+*/^×<>−][ ]{0,2}[$€£]?[\d.,]{1,16}\Z")
+_SUM_BEHIND = re.compile(r"[ ]{0,2}[=+*/^×<>−]|[ ]-[ ]|\d")
+# "3x faster"; elsewhere x is a variable.
+_TIMES = re.compile(
+    r"x(?:(?:[-–—]|[ ]to[ ])\d{1,4}(?:\.\d{1,3})?x)?"
+    r"[ -](?:as|the|more|less|fewer|[a-z]{3,12}er|growth|increase|improvement|speed-?up|return)(?![\w-])",
+    re.IGNORECASE,
+)
 # Words of other kinds more often than units.
 _NO_UNITS = frozenset({"a", "in", "an", "en", "may"})
 # "1,5 M€"
-_SCALED_CURRENCY = re.compile(r"(k|m|md|bn|mio|mrd)([€$£])")
+_SCALED_CURRENCY = re.compile(r"([kmb]|md|bn|mio|mrd)([€$£])")
 _PER = re.compile(r"[ \u00a0](?:per|pro|par|por)[ \u00a0]([^\W\d_]{1,12})(?!\w)")
 _PER_HUNDRED = re.compile(r"[ \u00a0]?l/100[ \u00a0]?km(?!\w)", re.IGNORECASE)
 _RATES = {
@@ -137,6 +148,8 @@ def suffix(text: str, end: int, language: str, money: bool) -> Suffix:
         return Suffix(used.end(), 0, "l/100km")
     for _ in range(3):
         match = _NEXT.match(text, end)
+        if match is not None and (joint := _NOT_OF_THE_WORD.search(match[1])) is not None:
+            match = _NEXT.match(text, end, match.start(1) + joint.start())
         if match is None or _is_plain(match[1], language):
             break
         found = _longest(
@@ -201,22 +214,41 @@ def _longest(
             if not word or word in _NO_UNITS:
                 continue
             if scale_open and not hyphen:
-                power = scales.get(word.rstrip(".") if word.rstrip(".") in _DOTTED_SCALES else word)
-                if word == "m":
-                    power = 6 if money else None
-                elif word == "k" and not (tight and cut in "kK"):
-                    power = None
+                if word in _LETTERS:
+                    power = _letter_power(match, cut, money)
+                else:
+                    power = scales.get(word.rstrip(".") if word.rstrip(".") in _DOTTED_SCALES else word)
                 if power is not None:
                     return (stop if word.rstrip(".") in _DOTTED_SCALES else end), power, None
             if unit_open and not money:
                 if scale_open and (million := _SCALED_CURRENCY.fullmatch(word)) is not None:
-                    return end, 6 if million[1] == "m" else scales[million[1]], CURRENCIES[million[2]]
+                    return end, _LETTERS.get(million[1]) or scales[million[1]], CURRENCIES[million[2]]
+                if word == "x" and tight and _TIMES.match(match.string, match.start(1)) is not None:
+                    return end, 0, "x"
                 unit = units.get(word) or units.get(_without_case(word)) or _ratio(word)
                 if unit is not None and not (
                     len(word) == 1 and word.isalpha() and word.isascii() and cut.isupper() and cut not in "WVCFL"
                 ):
                     return end, 0, unit
     return _glued(match, scales, units, unit_open=unit_open and not money, scale_open=scale_open)
+
+
+def _letter_power(match: re.Match[str], letter: str, money: bool) -> int | None:
+    """The power of ten that one letter behind a figure stands for: $5 B, 7B; None where it is a unit or a variable."""
+    tight = match.start(1) == match.start()
+    if letter in "kK":
+        stands = tight
+    elif money:
+        stands = letter in "mM" or tight or letter.isupper()
+    else:
+        stands = tight and letter in "MB" and not _in_a_sum(match)
+    return _LETTERS[letter.casefold()] if stands else None
+
+
+def _in_a_sum(match: re.Match[str]) -> bool:
+    """Whether what stands behind a figure is a variable: 3x + 5 = 20."""
+    text, start, end = match.string, match.start(1), match.end(1)
+    return _SUM_BEFORE.search(text, max(0, start - 24), start) is not None or _SUM_BEHIND.match(text, end) is not None
 
 
 def _ratio(word: str) -> str | None:
@@ -236,12 +268,10 @@ def _glued(
 ) -> tuple[int, int, str | None] | None:
     """Units in scripts that put no space between words, such as 300米."""
     first = match[1]
-    if first.isascii():
+    if first[0].isascii() and first[0] != "%":
         return None
     for length in range(min(len(first), 8), 0, -1):
         piece = first[:length].casefold()
-        if piece.isascii() and length < len(first) and first[length].isascii():
-            continue
         if first[length : length + 1] in NO_UNIT_BEFORE.get(piece, ()):
             return None  # 3年生 counts no years
         if scale_open and piece in scales:
@@ -258,7 +288,5 @@ def _glued(
                 or piece in "%％٪°℃"
             )
         ):
-            return match.start(1) + length, 0, unit
-        if unit_open and piece.isascii() and unit is not None and first[length : length + 1] > "\u2e80":
             return match.start(1) + length, 0, unit
     return None

@@ -19,7 +19,7 @@ from opik_checkembed.functional.specifics.pattern_parts import (
     any_of,
     heads,
 )
-from opik_checkembed.functional.specifics.vocabulary import BELOW_TEN, CURRENCY_CODES, UNITS
+from opik_checkembed.functional.specifics.vocabulary import BELOW_TEN, CURRENCY_CODES, SCALES, UNITS
 
 _SYMBOL = rf"(?:{NO_LETTER}(?:US|CA|AU|NZ|HK|MX|NT|[ACRS]))?\$|[＄€£¥￥₹₩₽₺₴₫₱₪₦฿]"
 
@@ -43,26 +43,44 @@ _OWN_DASHES = {
 
 _MONEY = rf"(?:{_SYMBOL}|人民币)[{SPACES}]?|\b(?:{'|'.join(sorted(CURRENCY_CODES))}|Rs\.?|रु\.?)[{SPACES}]"
 
-_TIGHT_UNIT = rf"(?:[mgl]|(?i:{any_of(unit for unit in UNITS if unit[0].isalpha() and len(unit) > 1)}))(?!\w)"
-"""Behind the end of a range without a space: 10-15km."""
+_LONG_UNITS = any_of(word for word in (*UNITS, *SCALES) if word[0].isalpha() and len(word) > 1)
+
+_TIGHT_UNIT = rf"(?:[mglhkKMBTWVx]|(?i:{_LONG_UNITS}))(?!\w)"
+"""Behind the end of a range without a space: 10-15km, $10-15k."""
 
 BEFORE_FIGURE = re.compile(rf"(?P<sign>{_SIGN})(?:(?P<money>{_MONEY})(?P<sign2>[-−])?)?\Z")
 
 VERSION_WORD = re.compile(r"(?:\b(?:version|versión|release|ver\.|v\.))[ \u00a0]\Z", re.IGNORECASE)
 
 
+def _figure(language: str) -> str:
+    spaced = language in {"fr", "es", "pl", "ru", "sv", "cs"}
+    return f"(?:{_SPACED_FIGURE}|{_FIGURE})" if spaced else f"(?:{_FIGURE})"
+
+
 @lru_cache(maxsize=16)
 def numbers(language: str) -> re.Pattern[str]:
     """Figures (`a`), with an ordinal's ending (`ord`), a range's end (`b`) or what divides them (`over`)."""
     dash = f"{_DASH}|{_OWN_DASHES[language]}" if language in _OWN_DASHES else _DASH
-    figure = f"(?:{_SPACED_FIGURE}|{_FIGURE})" if language in {"fr", "es", "pl", "ru", "sv", "cs"} else f"(?:{_FIGURE})"
+    figure = _figure(language)
     return re.compile(
-        rf"{NO_LETTER}(?<!\d:)(?P<a>{figure})"
+        rf"{NO_LETTER}(?<!\d[:.,])(?P<a>{figure})"
         rf"(?:(?P<ord>st|nd|rd|th|er|ère|ème|e|ᵉ|ʳᵉ|\.?º|\.?ª|वाँ|वां|वा|वीं|वी|वें|वे|री|रा|ली|ला|थी|था|ठी|ठा)(?!\w)"
-        rf"|(?P<dash>{dash})(?:{_SYMBOL})?(?P<b>{figure})(?:{NO_LETTER_NEXT}|(?={_TIGHT_UNIT}))(?![=]|[{SPACES}]?[=])"
-        rf"|/(?P<over>\d{{1,3}}){NO_LETTER_NEXT}(?!/))?",
+        rf"|(?P<dash>{dash})(?:{_SYMBOL})?(?P<b>{figure})(?:{NO_LETTER_NEXT}|(?={_TIGHT_UNIT}))(?![.,]\d|[{SPACES}]?[=])"
+        rf"|/(?P<over>\d{{1,3}}){NO_LETTER_NEXT}(?!/|[.,]\d))?",
     )
 
+
+@lru_cache(maxsize=16)
+def range_behind(language: str) -> re.Pattern[str]:
+    """Behind a figure and its unit or multiplier: what joins it to the end of a range (`b`), which has its own."""
+    # In Arabic and Hindi words join two numbers as often as the ends of a range.
+    dash = f"{_DASH}|{_OWN_DASHES[language]}" if language in {"zh", "ja"} else _DASH
+    return re.compile(rf"(?P<dash>{dash})(?P<money>{_MONEY})?(?P<b>[-−－]?{_figure(language)})")
+
+
+FROM = re.compile(r"(?<!\w)(?:from|de|del|desde)[ ]\Z", re.IGNORECASE)
+"""Before what rises from one number to another."""
 
 NEXT_FIGURE = re.compile(r"(?:[ ](?=\d{1,3}[ ](?:लाख|हज़ार|हज़ार|हजार)))?\d{1,4}(?:,\d{3})?(?![\d.,])")
 

@@ -18,6 +18,7 @@ from opik_checkembed.functional.specifics.numerals import (
     words_value,
 )
 from opik_checkembed.functional.specifics.pattern_parts import LOWER_WORD, SPACES
+from opik_checkembed.functional.specifics.ranges import range_behind, upper_end
 from opik_checkembed.functional.specifics.readings import Date, date_reading, quantity, same
 from opik_checkembed.functional.specifics.scan import Scan
 from opik_checkembed.functional.specifics.vocabulary import (
@@ -127,7 +128,7 @@ def _number(scan: Scan, match: re.Match[str]) -> None:
         scan.take(start, match.end(), "number", quantity(_ratio(written, value, int(match["over"])), None))
     else:
         unit = None if money is None else _unit_of_money(money, scan.language)
-        upper = None if match["b"] is None else _upper_end(scan.language, match, value)
+        upper = None if match["b"] is None else upper_end(scan.language, match, value)
         if upper is not None:
             _range(scan, start, match.end(), value, upper, unit)
         else:
@@ -159,18 +160,6 @@ def _ratio(written: str, value: str, over: int) -> str:
     return f"{value}/{over}"
 
 
-def _upper_end(language: str, match: re.Match[str], value: str) -> str | None:
-    """The value of a range's second figure; None where the two are no range."""
-    upper, joint = number_value(match["b"], language), match["dash"].strip(SPACES + "–—‒-").strip()
-    # "From 20 to 12" is two numbers; "a" and "à" join figures in one language each.
-    falls = joint in {"to", "bis", "a", "à"} and upper is not None and Decimal(upper) < Decimal(value)
-    # "2019-20m" is a year and a distance. Of other scripts, what follows may be in one with it.
-    behind = match.string[match.end() : match.end() + 1]
-    apart = upper is not None and Decimal(upper) <= Decimal(value) and behind.isalpha() and behind < "\u2e80"
-    foreign = (joint == "a" and language != "es") or (joint == "à" and language != "fr")
-    return None if falls or foreign or apart else upper
-
-
 def _range(scan: Scan, start: int, end: int, value: str, upper: str, unit: str | None) -> None:
     behind = suffix(scan.left, end, scan.language, unit is not None)
     if Decimal(upper) <= Decimal(value):
@@ -186,7 +175,7 @@ def _amount(scan: Scan, match: re.Match[str], start: int, value: str, money: str
     if match["dash"] is None and behind.end == end and (half := _half(scan, end)) is not None:
         value, behind = added(value, "0.5"), suffix(scan.left, half, scan.language, money is not None)
     value, end = scaled(value, behind.power), behind.end
-    if (more := chinese.range_behind(scan.left, end, behind, scan.language)) is not None:
+    if (more := range_behind(scan.left, start, behind, value, scan.language, money)) is not None:
         upper, behind = more
         scan.take(start, behind.end, "number", quantity(f"{value}..{upper}", unit or behind.unit))
         return

@@ -494,7 +494,7 @@ BELOW_TEN: Mapping[str, Mapping[str, int]] = {
 """What stands above it."""
 
 SCALES: Mapping[str, int] = _numbers("""
-3: k thousand tausend tsd mille mil 千 हज़ार हजार ألف آلاف
+3: thousand tausend tsd mille mil 千 हज़ार हजार ألف آلاف
 11: खरब
 6: million millions mn mio millionen millón millones مليون ملايين मिलियन
 9: बिलियन بليون billion billions bn md milliard milliards milliarde milliarden mrd مليار مليارات अरब
