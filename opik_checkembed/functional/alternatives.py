@@ -26,6 +26,9 @@ _ROWS = 2000
 _BEFORE, _AFTER = 3, 2
 """So many words around a specific tell in whose place it stands."""
 
+_NAMED = 3
+"""What is in a name's place shares so much of the words around it, those before twice: a firm is in no city's place."""
+
 _MOST = 5
 """So many alternatives are named."""
 
@@ -57,8 +60,9 @@ def alternatives(
 ) -> Iterator[tuple[tuple[str, int], ...]]:
     """For each specific what the samples that lack it have in its place: of the same sort, in their nearest sentence.
 
-    Of several it is the one that shares most of the words around it, and of equals the first. What the sentence or the
-    question says itself is no alternative.
+    Of several it is the one that shares most of the words around it, and of equals the first. Numbers and dates of one
+    sort are in each other's place wherever they stand; a name only where more than one word around it is the same. What
+    the sentence or the question says itself is no alternative.
 
     Args:
         judged: What is asked for.
@@ -94,6 +98,7 @@ class _Rivals:
         cells = np.where(of_sentence < 0, -1, of_sentence * self._sorts + by_sort)
         self._order = cells.argsort(kind="stable")
         self._cells = cells[self._order]
+        self._least = _numbers(_NAMED if one.kind == "name" else 0 for one in judged.specifics)
         around = _around([judged.text], [judged.specifics], words[:1])
         self._around_ours = np.where(around > 0, around, -1)  # none is like no other
         self._around_theirs = _around(samples, [sample.specifics for sample in samples], words[1:])
@@ -165,6 +170,7 @@ class _Rivals:
         shared = _shared(self._around_ours.take(ours, axis=1), self._around_theirs.take(theirs, axis=1))
         # One number for both: less than one word for the place among equals, which is below `MOST_ALIKE`.
         best = starts + -np.maximum.reduceat(shared * MOST_ALIKE - later, starts) % MOST_ALIKE
+        best = best[shared[best] >= self._least[ours[best]]]
         return ours[best], theirs[best]
 
 

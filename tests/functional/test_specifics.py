@@ -207,6 +207,19 @@ def test_specifics_and_their_borders(language: str, text: str, expected: list[st
         ("en", "$15 B", "$15 billion"),
         ("en", "2x-3x faster", "2-3x faster"),
         ("en", "10x faster", "10 times faster"),
+        *(("en", height, "5'11\"") for height in ("5’11”", "5 feet 11 inches", "5 ft 11 in", "5-foot-11")),
+        ("en", "7 3/4 inches", "7.75 inches"),
+        ("en", "2 1/2 hours", "two and a half hours"),
+        ("en", "$12$", "12"),
+        ("en", r"$3 \times 10^5$", "300,000"),
+        ("en", r"$\frac{3}{4}$", "3/4"),
+        ("en", r"$25\%$", "25 %"),
+        ("en", "doi:10.1038/Nature12373.", "https://doi.org/10.1038/nature12373"),
+        ("en", "(10.1016/S0140-6736(20)30183-5)", "10.1016/s0140-6736(20)30183-5"),
+        ("en", "ISBN 978-3-16-148410-0", "ISBN-13: 9783161484100"),
+        ("en", "in the Second World War", "in World War II"),
+        ("en", "in the USA", "in the United States"),
+        ("en", "in the United States of America", "in the U.S."),
         ("de", "10 % bis 15 %", "10-15 %"),
         ("fr", "10 000 € à 15 000 €", "10.000-15.000 €"),
         ("fr", "de 10h-15h", "10-15 heures"),
@@ -256,6 +269,11 @@ def test_equal_specifics_support_each_other(language: str, a: str, b: str) -> No
         ("3.14159265358979323846", "3.14159265358979323847"),
         ("1" + "0" * 39 + "1 million", "1" + "0" * 39 + "2 million"),
         ("1" + ",000" * 12 + ",001", "1" + ",000" * 12 + ",002"),
+        ("in the First World War", "in the Second World War"),
+        ("of the Third Army", "of the Second Army"),
+        ("6'6\"", "66"),
+        ("7 3/4 inches", "7 inches"),
+        (r"$\frac{3}{4}$", r"$\frac{4}{3}$"),
     ],
 )
 def test_different_specifics_do_not(a: str, b: str) -> None:
@@ -496,9 +514,29 @@ def test_hashes_behind_points_and_units_behind_what_is_no_range(text: str, expec
         # Letters behind figures are variables in sums.
         ("So 3M + 3M = 101, 2x - 20 = 4x, and $1.5x = 7B.", ["101", "20"]),
         ("Kim has 4x cookies.", ["Kim"]),
+        ("It costs $5 and $10, or $3-$5.", ["$5", "$10", "$3-$5"]),
+        ("In 2021 3/4 of them, 1'000'000 in all.", ["2021", "3/4", "1'000'000"]),
+        ("He ate 5 apples [1] and pears.[2, 3] With x = [7, 8].", ["5", "7", "8"]),
+        ("Subtract 5 from both sides.", ["5"]),
     ],
 )
 def test_two_amounts_sums_and_variables(text: str, expected: list[str]) -> None:
+    assert [one.text for one in specifics(text)] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Education\nHe was in Oslo.", ["Oslo"]),
+        ("Director: Ridley Scott\nStarring: Sigourney Weaver", ["Ridley Scott", "Sigourney Weaver"]),
+        ("He knew Paris,\nLondon and Rome.", ["Paris", "London", "Rome"]),
+        ("at the house of Ridley Scott\nThe end", ["Ridley Scott"]),
+        ("at the house of Ridley\nScott", ["Ridley\nScott"]),
+        ("a friend of Ursula\nvon der Leyen.", ["Ursula\nvon der Leyen"]),
+        ("Marie\nCurie", ["Marie\nCurie"]),
+    ],
+)
+def test_a_line_break_is_in_a_name_where_prose_was_wrapped(text: str, expected: list[str]) -> None:
     assert [one.text for one in specifics(text)] == expected
 
 
@@ -618,7 +656,7 @@ def test_particles_of_another_language_and_codes_of_many_parts() -> None:
     assert [one.text for one in specifics("avec Ludwig van Beethoven", "fr")] == ["Ludwig van Beethoven"]
     assert [one.text for one in specifics("published in 1955 (ISBN 978-3-16-148410-0)")] == [
         "1955",
-        "ISBN 978-3-16-148410-0",
+        "978-3-16-148410-0",
     ]
     (amount,) = specifics("राजस्व ₹2.25 लाख करोड़ रहा", "hi")
     assert "n:2250000000000:inr" in amount.states

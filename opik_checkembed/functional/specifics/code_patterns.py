@@ -35,6 +35,10 @@ EMAIL = re.compile(
     re.ASCII,
 )
 
+DOI = re.compile(r"(?<![\w./])10\.\d{4,9}/[\w.;()/:<>+-]{1,200}", re.ASCII)
+
+ISBN = re.compile(r"ISBN(?:-1[03])?:?[ \u00a0]?(?P<isbn>(?:97[89][ -]?)?(?:\d[ -]?){9}[\dXx])(?![\w-])")
+
 EXTENSION = re.compile(
     r"\.(?:py|js|ts|tsx|jsx|json|ya?ml|md|txt|csv|toml|ini|cfg|conf|sh|html?|css|xml|sql|log|exe|dll|zip|gz|pdf|docx?|xlsx?"
     r"|png|jpe?g|svg|java|cpp|rs|go|rb|php|ipynb|lock|env)(?!\w|\.\w)"

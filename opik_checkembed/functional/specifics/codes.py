@@ -23,9 +23,13 @@ from opik_checkembed.functional.specifics.vocabulary import (
 
 
 def addresses(scan: Scan) -> None:
-    """URLs, e-mail addresses, and what stands between backticks."""
+    """URLs, numbers of articles and books, e-mail addresses, and what stands between backticks."""
     if "://" in scan.left or "www." in scan.left or patterns.DOMAIN.search(scan.left) is not None:
         scan.each(patterns.URL, _url)
+    if "10." in scan.left:
+        scan.each(patterns.DOI, _doi)
+    if "ISBN" in scan.left:
+        scan.each(patterns.ISBN, _isbn)
     if "@" in scan.left:
         scan.each(patterns.EMAIL, _identifier)
     if "`" in scan.left:
@@ -170,13 +174,32 @@ def mixed_case(scan: Scan) -> None:
 
 
 def _url(scan: Scan, match: re.Match[str]) -> None:
-    url = match[0]
-    while url and (
-        url[-1] in ".,;:!?'*_" or (url[-1] in ")]" and url.count(url[-1]) > url.count("(" if url[-1] == ")" else "["))
-    ):
-        url = url[:-1]
+    url = _without_punctuation(match[0])
     plain = re.sub(r"^(?:https?://)?(?:www\.)?", "", url.casefold()).rstrip("/")
-    scan.take(match.start(), match.start() + len(url), "url", same(f"u:{plain}"))
+    resolver, _, doi = plain.partition("doi.org/")
+    reading = same(f"i:{doi}") if doi and resolver in {"", "dx."} else same(f"u:{plain}")
+    scan.take(match.start(), match.start() + len(url), "url", reading)
+
+
+def _doi(scan: Scan, match: re.Match[str]) -> None:
+    doi = _without_punctuation(match[0])
+    scan.take(match.start(), match.start() + len(doi), "identifier", same(f"i:{doi.casefold()}"))
+
+
+def _isbn(scan: Scan, match: re.Match[str]) -> None:
+    written = match["isbn"]
+    scan.hide(match.start(), match.start("isbn"))
+    scan.take(*match.span("isbn"), "identifier", same(f"i:{re.sub('[ -]', '', written).casefold()}"))
+
+
+def _without_punctuation(address: str) -> str:
+    """An address without the marks that end a sentence or a bracket around it."""
+    while address and (
+        address[-1] in ".,;:!?'*_"
+        or (address[-1] in ")]" and address.count(address[-1]) > address.count("(" if address[-1] == ")" else "["))
+    ):
+        address = address[:-1]
+    return address
 
 
 def _identifier(scan: Scan, match: re.Match[str]) -> None:

@@ -144,12 +144,15 @@ def suffix(text: str, end: int, language: str, money: bool) -> Suffix:
     if text[end : end + 1] in _ENDS:
         return Suffix(end, power, unit)
     scales = _scales(language)
+    if text.startswith("\\%", end):
+        return Suffix(end + 2, 0, "%")
     if "l/1" in text[end : end + 4].casefold() and (used := _PER_HUNDRED.match(text, end)) is not None:
         return Suffix(used.end(), 0, "l/100km")
     for _ in range(3):
         match = _NEXT.match(text, end)
-        if match is not None and (joint := _NOT_OF_THE_WORD.search(match[1])) is not None:
-            match = _NEXT.match(text, end, match.start(1) + joint.start())
+        if match is not None and not (match[1].isascii() and match[1].isalpha()):
+            joint = _NOT_OF_THE_WORD.search(match[1])
+            match = match if joint is None else _NEXT.match(text, end, match.start(1) + joint.start())
         if match is None or _is_plain(match[1], language):
             break
         found = _longest(

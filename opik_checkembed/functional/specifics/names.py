@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -22,6 +22,7 @@ from opik_checkembed.functional.specifics.vocabulary import (
     GERMAN_NOUNS,
     GERMAN_OFFICES,
     HEADED_BY_POSSESSIVE,
+    HEADS_OF_NAMES,
     HONORIFICS,
     INSTITUTIONS,
     KNOWN_NAMES,
@@ -83,11 +84,7 @@ def _name(scan: Scan, match: re.Match[str]) -> None:
 
 def _capitalised(scan: Scan) -> None:
     _hide_letters(scan)
-    runs = [
-        run
-        for match in scan.matches(_name_places(scan), patterns.runs(scan.language))
-        if (run := _run(scan, match)) is not None
-    ]
+    runs = [run for match in _matches(scan) if (run := _run(scan, match)) is not None]
     if scan.language in {"en", "es"}:
         runs = _joined(scan, runs)
     # What is a name in the middle of a sentence is one at the beginning as well.
@@ -96,6 +93,28 @@ def _capitalised(scan: Scan) -> None:
     for start, end, doubtful, words in spans:
         if not doubtful or words in known:
             scan.take(start, end, "name", named(scan.text[start:end], short=True))
+
+
+def _matches(scan: Scan) -> Iterator[re.Match[str]]:
+    """Runs of capitalised words, of one line unless a line of prose was wrapped within them."""
+    pattern, left, done = patterns.runs(scan.language), scan.left, 0
+    for place in _name_places(scan):
+        if place < done or (match := pattern.match(left, place)) is None:
+            continue
+        if "\n" in match[0] and not _is_wrapped(scan, match):
+            match = pattern.match(left, place, left.index("\n", place))
+            if match is None:
+                continue
+        yield match
+        done = match.end()
+
+
+def _is_wrapped(scan: Scan, match: re.Match[str]) -> bool:
+    """Whether a line break within a run is one of prose; those behind headings and entries end a name."""
+    before, after = scan.left[max(0, match.start() - 3) : match.start()], match[0].partition("\n")[2]
+    if before.endswith(" ") and before.rstrip(" ,;.")[-1:].islower():
+        return after.split(None, 1)[0].casefold() not in STARTERS.get(scan.language, ())
+    return match[0] == scan.left.strip() and "\n" not in after
 
 
 def _joined(scan: Scan, runs: list[tuple[int, int, bool]]) -> list[tuple[int, int, bool]]:
@@ -343,9 +362,9 @@ def _trimmed(run: str, language: str, opens: bool, led: bool) -> _Trimmed | None
         honorific = (
             word in HONORIFICS and (head[0].endswith(".") or word in _UNDOTTED) and (len(word) > 1 or language == "fr")
         )
-        dropped = (
-            word in starters and not head[0].endswith(".") and not (head[0].isupper() and len(word) > 1 and not opens)
-        )
+        # "The First World War", "the Great Wall": where no sentence opens, their capitals are the name's.
+        kept = not opens and (word in HEADS_OF_NAMES or (head[0].isupper() and len(word) > 1))
+        dropped = word in starters and not head[0].endswith(".") and not kept
         if not (honorific or dropped):
             break
         rest = patterns.AFTER_WORD.match(run, head.end())

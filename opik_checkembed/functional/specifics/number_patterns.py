@@ -25,7 +25,9 @@ _SYMBOL = rf"(?:{NO_LETTER}(?:US|CA|AU|NZ|HK|MX|NT|[ACRS]))?\$|[＄€£¥￥₹
 
 _FRACTION = f"[{FRACTIONS}]"
 
-_FIGURE = rf"{DIGITS}(?:(?:[.,٬٫'’\u202f\u00a0\u2009．，]|\{{,\}}|\\,){DIGITS}){{0,40}}{_FRACTION}?|{_FRACTION}"
+_SEPARATOR = r"(?:[.,٬٫\u202f\u00a0\u2009．，]|['’](?=\d{3}(?!\d))|\{,\}|\\,)"
+
+_FIGURE = rf"{DIGITS}(?:{_SEPARATOR}{DIGITS}){{0,40}}{_FRACTION}?|{_FRACTION}"
 
 _SPACED_FIGURE = rf"\d{{1,3}}(?:[ \u00a0\u202f\u2009]\d{{3}}(?!\d)){{1,40}}(?:,{DIGITS})?"
 
@@ -82,17 +84,36 @@ def range_behind(language: str) -> re.Pattern[str]:
 FROM = re.compile(r"(?<!\w)(?:from|de|del|desde)[ ]\Z", re.IGNORECASE)
 """Before what rises from one number to another."""
 
+MIXED_FRACTION = re.compile(r"[ \u00a0](?P<above>[1-9]\d?)/(?P<below>\d{1,2})(?![\d/]|[.,]\d)")
+"""Behind a whole number: 7 3/4."""
+
+HEIGHT = re.compile(
+    rf"{NO_LETTER}(?<!\d[.,])(?P<ft>\d{{1,2}})(?:['’′][ ]?|[ -](?:feet|foot|ft\.?)[ -](?:and[ ])?)"
+    rf"(?P<in>\d{{1,2}})(?:[\"”″]|''|[ -](?:inch(?:es)?|in\.?)(?!\w)|(?<=-\d)(?![\w.,-]\d)|(?<=-\d\d)(?![\w.,-]\d))"
+)
+"""Feet and inches: 5'11", 6-foot-8-inch, 5 ft 11 in."""
+
+FEET_HINTS = ("-foot", " foot", "-feet", " feet", " ft", "-ft")
+
+CITATION = re.compile(r"(?<=[\w.,;:!?)\"”’\]%])[ ]?\[\d{1,3}(?:[ ]?[,–-][ ]?\d{1,3}){0,8}\](?!\()")
+"""A footnote's number, which says nothing: [1], [2, 3]."""
+
+LATEX = re.compile(r"(?<![\w$\\])\$(?![\s$])[^$\n]{0,120}(?<![\s$\\])\$(?![\w$])")
+"""A formula between dollar signs, which are no currency's; "$5 and $10" is none."""
+
+LATEX_FRACTION = re.compile(r"\\[dt]?frac\{(?P<above>\d{1,9})\}\{(?P<below>\d{1,9})\}")
+
 NEXT_FIGURE = re.compile(r"(?:[ ](?=\d{1,3}[ ](?:लाख|हज़ार|हज़ार|हजार)))?\d{1,4}(?:,\d{3})?(?![\d.,])")
 
 SCORE = re.compile(rf"{NO_LETTER}(?<![.,:/–-])(\d{{1,3}})[:](\d{{1,2}}){NO_LETTER_NEXT}(?!:|[.,]\d)")
 
 SCIENTIFIC = re.compile(
-    rf"{NO_LETTER}(?:(?P<a>{DIGITS}(?:[.,]{DIGITS})?)(?:[ ]?[×x·*][ ]?10"
+    rf"{NO_LETTER}(?:(?P<a>{DIGITS}(?:[.,]{DIGITS})?)(?:[ ]?(?:[×x·*]|\\times|\\cdot)[ ]?10"
     rf"(?:\^\{{?(?P<e>[-−+]?\d{{1,3}})\}}?|(?P<s>[⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{{1,3}}))"
     rf"|[eE](?P<e2>[-+]?\d{{1,3}}))|10\^\{{?(?P<e3>[-−+]?\d{{1,3}})\}}?){NO_LETTER_NEXT}"
 )
 
-SCIENTIFIC_HINTS = ("×", "·", "*", "x10", "x 10", "10^")
+SCIENTIFIC_HINTS = ("×", "·", "*", "x10", "x 10", "10^", "\\times", "\\cdot")
 """One of these is in such a figure, or an "e" follows its first one."""
 
 

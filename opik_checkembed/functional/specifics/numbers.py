@@ -45,6 +45,16 @@ def proportions(scan: Scan) -> None:
 def figures(scan: Scan) -> None:
     """Numbers written in figures."""
     chinese.scores(scan)
+    for match in patterns.LATEX.finditer(scan.left) if "$" in scan.left else ():
+        scan.hide(match.start(), match.start() + 1)
+        scan.hide(match.end() - 1, match.end())
+    for match in patterns.CITATION.finditer(scan.left) if "[" in scan.left else ():
+        scan.hide(*match.span())
+    scan.settle()
+    if "frac{" in scan.left:
+        scan.each(patterns.LATEX_FRACTION, _latex_fraction)
+    if scan.beside_figures("", "'’′") or any(hint in scan.left for hint in patterns.FEET_HINTS):
+        scan.at_figures(patterns.HEIGHT, _height, digits=range(1, 3), after="'’′ -")
     if scan.beside_figures("", "eE") or any(hint in scan.left for hint in patterns.SCIENTIFIC_HINTS):
         scan.at_figures(patterns.SCIENTIFIC, _scientific)
     if ":" in scan.left:
@@ -98,6 +108,17 @@ def _proportion(scan: Scan, match: re.Match[str]) -> None:
 
 def _score(scan: Scan, match: re.Match[str]) -> None:
     scan.take(match.start(), match.end(), "number", same(f"n:{int(match[1])}..{int(match[2])}:"))
+
+
+def _latex_fraction(scan: Scan, match: re.Match[str]) -> None:
+    reading = quantity(_ratio(match["above"], match["above"], int(match["below"])), None)
+    scan.take(match.start(), match.end(), "number", reading)
+
+
+def _height(scan: Scan, match: re.Match[str]) -> None:
+    feet, inches = int(match["ft"]), int(match["in"])
+    if inches < 12:
+        scan.take(match.start(), match.end(), "number", quantity(str(12 * feet + inches), "in."))
 
 
 def _scientific(scan: Scan, match: re.Match[str]) -> None:
@@ -156,8 +177,12 @@ def _stands_alone(scan: Scan, match: re.Match[str], has_money: bool) -> bool:
 def _ratio(written: str, value: str, over: int) -> str:
     """3/4 as .75, since it may be spelt so; 9/11 may be anything."""
     if written.isdigit() and 0 < int(written) < over <= 16:
-        return str(number_value(f"{int(written) / over:.9f}", "en"))
+        return _share(written, over)
     return f"{value}/{over}"
+
+
+def _share(above: str, below: str | int) -> str:
+    return str(number_value(f"{int(above) / int(below):.9f}", "en"))
 
 
 def _range(scan: Scan, start: int, end: int, value: str, upper: str, unit: str | None) -> None:
@@ -174,6 +199,11 @@ def _amount(scan: Scan, match: re.Match[str], start: int, value: str, money: str
     behind = suffix(scan.left, end, scan.language, money is not None)
     if match["dash"] is None and behind.end == end and (half := _half(scan, end)) is not None:
         value, behind = added(value, "0.5"), suffix(scan.left, half, scan.language, money is not None)
+    mixed = patterns.MIXED_FRACTION.match(scan.left, end) if written.isdigit() and len(written) < 4 else None
+    if mixed is not None and int(mixed["above"]) < int(mixed["below"]) <= 64:
+        # 7 3/4
+        value = added(value, _share(mixed["above"], mixed["below"]))
+        behind = suffix(scan.left, mixed.end(), scan.language, money is not None)
     value, end = scaled(value, behind.power), behind.end
     if (more := range_behind(scan.left, start, behind, value, scan.language, money)) is not None:
         upper, behind = more

@@ -11,7 +11,7 @@ from itertools import product
 from typing import NamedTuple
 
 from opik_checkembed.functional.specifics.folding import words_of
-from opik_checkembed.functional.specifics.vocabulary import PARTICLES
+from opik_checkembed.functional.specifics.vocabulary import PARTICLES, SAME_NAMES
 
 
 class Reading(NamedTuple):
@@ -154,8 +154,16 @@ def titled(words: str) -> Reading:
     return Reading(keys | {f"name:{words}"} if " " not in words else keys, keys)
 
 
-# Names recur, above all across samples of one answer.
-words_of_name = lru_cache(maxsize=4096)(words_of)
+@lru_cache(maxsize=4096)
+def words_of_name(text: str) -> str:
+    """A name's words, those of one name where it has several; kept, since names recur across samples of one answer.
+
+    Example:
+        >>> words_of_name("Second World War")
+        'world war ii'
+    """
+    words = words_of(text)
+    return SAME_NAMES.get(words, words)
 
 
 def named(text: str, *, short: bool) -> Reading:

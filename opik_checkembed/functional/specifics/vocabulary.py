@@ -881,8 +881,20 @@ capt co col corp ft gen inc jr lt ltd mt sgt sr st
 """)
 """Words inside names whose full stop does not end them."""
 
+SAME_NAMES: Mapping[str, str] = {
+    "usa": "us",
+    "united states of america": "united states",
+    **dict.fromkeys(("first world war", "world war one", "world war 1"), "world war i"),
+    **dict.fromkeys(("second world war", "world war two", "world war 2"), "world war ii"),
+}
+"""The words of names and those of another name of the same."""
+
+HEADS_OF_NAMES = _words("first second third four five seven eight ten good great open most last")
+"""English words that open sentences, and names where they are capitalised within one."""
+
 STARTERS: Mapping[str, frozenset[str]] = {
     "en": _words("""
+add adding subtract subtracting multiply multiplying divide dividing
 former here's there's that's what's he's she's they're we're you're who's where's how's don't isn't didn't let's it'll
 visiting using including considering being having founded located born based built written directed download contact
 visit meet enter create remove replace restart save send type avoid preheat stir pour sure thank welcome great
