@@ -656,7 +656,7 @@ def test_particles_of_another_language_and_codes_of_many_parts() -> None:
     assert [one.text for one in specifics("avec Ludwig van Beethoven", "fr")] == ["Ludwig van Beethoven"]
     assert [one.text for one in specifics("published in 1955 (ISBN 978-3-16-148410-0)")] == [
         "1955",
-        "978-3-16-148410-0",
+        "ISBN 978-3-16-148410-0",
     ]
     (amount,) = specifics("राजस्व ₹2.25 लाख करोड़ रहा", "hi")
     assert "n:2250000000000:inr" in amount.states

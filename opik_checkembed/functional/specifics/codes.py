@@ -187,9 +187,8 @@ def _doi(scan: Scan, match: re.Match[str]) -> None:
 
 
 def _isbn(scan: Scan, match: re.Match[str]) -> None:
-    written = match["isbn"]
-    scan.hide(match.start(), match.start("isbn"))
-    scan.take(*match.span("isbn"), "identifier", same(f"i:{re.sub('[ -]', '', written).casefold()}"))
+    digits = re.sub("[ -]", "", match["isbn"])
+    scan.take(match.start(), match.end(), "identifier", same(f"i:{digits.casefold()}"))
 
 
 def _without_punctuation(address: str) -> str:
