@@ -157,3 +157,13 @@ def test_sentences_of_any_splitter() -> None:
 def test_what_cannot_split_is_refused(given: Any) -> None:
     with pytest.raises(ConfigurationError, match=r"splitter must be the name or folder of a spaCy pipeline"):
         splitter_of(given, "en")
+
+
+@pytest.mark.parametrize("sentence", [(0, 5, None), (0.0, 5, 1), (0, 5.0, 1)])
+def test_places_and_tokens_of_a_splitter_are_whole_numbers(sentence: tuple[Any, Any, Any]) -> None:
+    class Own:
+        def split(self, text: str) -> list[Sentence]:
+            return [Sentence(*sentence)]
+
+    with pytest.raises(ModelError):
+        sentences_of(Own(), "Hello there.")

@@ -433,3 +433,8 @@ def test_importing_loads_no_splitter() -> None:
     code = "import sys, opik_checkembed.text; print('sentencex' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize("mark", ['A " or " or " is a mark.', "A \ud800\ud800\ud800 mark."])
+def test_stray_marks_shift_no_sentence(mark: str) -> None:
+    assert split(f"{mark} Next one is here. And a third.") == [mark, "Next one is here.", "And a third."]

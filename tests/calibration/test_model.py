@@ -2,6 +2,9 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import subprocess
+import sys
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -256,3 +259,14 @@ def test_a_difference_is_warned_of_once() -> None:
         assert calibration.check(model="davinci") == ()
     with pytest.warns(CalibrationWarning, match="not of llama"):
         calibration.check(model="llama")
+
+
+def test_a_file_is_in_utf_8_wherever_it_is_written(tmp_path: Path) -> None:
+    code = f"""
+from opik_checkembed.calibration import Calibration, Feature
+own = Calibration("m\\u00fcller", "equal", (Feature("doubt", False),), coefficients=(1.0,))
+own.to_json({str(tmp_path / "own.json")!r})
+assert Calibration.from_json({str(tmp_path / "own.json")!r}) == own
+"""
+    plain = {**os.environ, "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "LC_ALL": "C"}
+    subprocess.run([sys.executable, "-c", code], env=plain, check=True)

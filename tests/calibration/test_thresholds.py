@@ -127,3 +127,12 @@ def test_one_class_has_no_threshold() -> None:
 def test_a_score_that_is_no_number_is_refused() -> None:
     with pytest.raises(ConfigurationError, match="scores that are numbers"):
         threshold_at_fpr([0.9, 0.1, float("nan")], [True, False, True], 1.0)
+
+
+def test_a_large_threshold_is_written_out() -> None:
+    point = OperatingPoint(1e30, 1.0, 0.0, 1.0, 1.0, 1, 1e29)
+    assert threshold_text(point) == "1000000000000000000000000000000.000"
+
+
+def test_a_threshold_that_flags_none_lies_right_above_the_scores() -> None:
+    assert threshold_at_fpr([0.9, 0.9, 0.1], [True, False, False], 0.1).threshold == np.nextafter(0.9, np.inf)

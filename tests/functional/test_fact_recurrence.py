@@ -339,3 +339,57 @@ def test_time_grows_with_the_text_and_not_with_its_square(make: Callable[[int], 
 
     # Sixteen times the time for four times the text would be the square.
     assert seconds(800) < 9 * seconds(200)
+
+
+@pytest.mark.parametrize(
+    ("output", "samples", "instead"),
+    [
+        # Two words behind count, each once and half of one before; the beginning of a text has none before it.
+        ("In 1990 it was first.", ["In 1991 it is, in 1992 it was."], [[(("1992", 1),)]]),
+        ("to to he 1990", ["he 1991 and to 1992"], [[(("1991", 1),)]]),
+        ("He came to 1990 was said.", ["He saw 1991 was there, and came to 1992."], [[(("1992", 1),)]]),
+        ("sang now he 1990 was", ["he sang", "1991 is big, 1992 was"], [[(("1992", 1),)]]),
+        # What another sentence says may stand in this one's place.
+        (
+            "He moved in 1990. By 1991 it was never his home.",
+            ["He moved in 1991."],
+            [[(("1991", 1),)], [()]],
+        ),
+    ],
+)
+def test_alternatives_word_by_word(
+    output: str, samples: list[str], instead: list[list[tuple[tuple[str, int], ...]]]
+) -> None:
+    found = fact_recurrence(facts(output), [facts(sample) for sample in samples])
+    assert [[fact.instead for fact in sentence.facts] for sentence in found] == instead
+
+
+def test_what_the_question_says_is_no_alternative_in_any_sentence() -> None:
+    def said(guard: str, cook: str, driver: str) -> str:
+        return f"The guard of the Louvre was {guard}. The cook of the Ritz was {cook}. The driver of it was {driver}."
+
+    output, sample = facts(said("John Doe", "Jim Poe", "Sam Loe")), facts(said(*["Jean Roux"] * 3))
+    found = fact_recurrence(output, [sample], question=facts("What did Jean Roux do?"))
+    names = [fact for sentence in found for fact in sentence.facts if fact.text[:3] in {"Joh", "Jim", "Sam"}]
+    assert [fact.instead for fact in names] == [(), (), ()]
+    assert [bool(fact.instead) for s in fact_recurrence(output, [sample]) for fact in s.facts if " " in fact.text] == [
+        *[True] * 3
+    ]
+
+
+def test_three_alternatives_are_said() -> None:
+    (found,) = fact_recurrence(
+        facts("He is in Oslo."), [facts(f"He is in {place}.") for place in ("Rome", "Paris", "Bonn", "Lima")]
+    )
+    assert str(found.worst) == '"Oslo" in no sample; others say Rome (1), Paris (1), Bonn (1)'
+
+
+def test_names_without_capitals_are_looked_for_in_every_sample() -> None:
+    (found,) = fact_recurrence(
+        facts("They live in Oslo."), [facts("they live in rome"), facts("they live in oslo"), facts("in Oslo")]
+    )
+    assert found.facts[0].samples == (1, 2)
+
+
+def test_a_name_that_ends_like_another_is_no_short_form_of_it() -> None:
+    assert facts("Marie Curie met Durie there.").longer == {}

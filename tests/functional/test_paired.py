@@ -324,3 +324,14 @@ def test_the_module_needs_numpy_alone() -> None:
         "sys.exit(any(name in sys.modules for name in ('scipy', 'torch', 'opik', 'litellm')))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_an_end_lies_at_most_twice_as_far_as_students() -> None:
+    values = np.array([0.9, 0.01, 0.02, 0.015, 0.012, 0.018])
+    reach = stats.t.ppf(0.975, 5) * stats.sem(values)
+    assert (mean_interval(values)[1] - values.mean()) / reach == pytest.approx(2)
+
+
+def test_each_row_has_a_p_value() -> None:
+    rows = [[0.1] * 6, [0.1, -0.1] * 3, [0.2] * 6]
+    assert permutation_p_value(np.array(rows)).tolist() == [0.03125, 1.0, 0.03125]

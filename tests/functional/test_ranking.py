@@ -192,3 +192,11 @@ def test_what_cannot_be_estimated_is_none() -> None:
     assert estimate(lambda w: pearson([1, 2], [1, 2], w), [[2, 0], [0, 2]]) == Estimate(1.0)
     # Resamples without a value are left out.
     assert estimate(lambda w: pearson([1, 2], [1, 2], w), [[2, 0], [1, 1]]) == Estimate(1.0, 1.0, 1.0)
+
+
+def test_a_resample_of_equal_values_has_no_correlation() -> None:
+    assert np.isnan(pearson([0.1, 0.1, 0.1, 0.5], [1, 2, 4, 3], [1, 1, 1, 0]))
+
+
+def test_each_row_has_a_correlation() -> None:
+    assert pearson([[1, 2, 4], [3, 2, 1]], [1, 2, 3]) == pytest.approx([np.corrcoef([1, 2, 4], [1, 2, 3])[0, 1], -1])

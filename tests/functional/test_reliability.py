@@ -105,3 +105,8 @@ def test_probabilities_that_come_true_have_a_small_error() -> None:
     # Twice as sure in log-odds: the gap is worked out over the uniform distribution.
     sure = p**2 / (p**2 + (1 - p) ** 2)
     assert float(expected_calibration_error(happened, sure)) == pytest.approx(np.abs(sure - p).mean(), abs=0.02)
+
+
+def test_there_are_ten_bins_and_equal_probabilities_are_in_one() -> None:
+    assert [one.count for one in reliability_bins([0, 1] * 150, [at / 300 for at in range(300)])] == [30] * 10
+    assert [one.count for one in reliability_bins([0, 1] * 15, [0.1] * 8 + [0.5] * 12 + [0.9] * 10)] == [20, 10]

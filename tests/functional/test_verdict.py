@@ -227,3 +227,8 @@ class TestProbability:
 
         assert reading.p_yes is None or 0 <= reading.p_yes <= 1
         assert reading.verdict is read_verdict(text).verdict
+
+
+@pytest.mark.parametrize(("reply", "said"), [("जी  हाँ", "yes"), ("जी\nनहीं", "no")])
+def test_words_of_a_verdict_may_stand_apart(reply: str, said: str) -> None:
+    assert read_verdict(reply).verdict.value == said

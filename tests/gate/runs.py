@@ -44,7 +44,7 @@ def pair_of(shift: float, count: int = 60, name: str = "agreement") -> tuple[Loc
     return run(baseline, name), run(candidate, name, answer="Lyon.")
 
 
-def several(columns: Mapping[str, Sequence[float]], directions: Mapping[str, bool | None]) -> LocalResults:
+def several(columns: Mapping[str, Sequence[float | None]], directions: Mapping[str, bool | None]) -> LocalResults:
     count = len(next(iter(columns.values())))
     items = (result(f"q{n}", {name: values[n] for name, values in columns.items()}) for n in range(count))
     return LocalResults(tuple(items), dict(directions))

@@ -442,3 +442,25 @@ def test_the_comparison_as_json_holds_every_figure() -> None:
     assert len(data["items"]) == 60
     assert data["items"][0]["differences"] == comparison.items[0].differences
     assert (data["only_baseline"], data["unscored"]) == ([], [])
+
+
+def test_of_two_metrics_each_needs_the_items_that_both_need() -> None:
+    before = several({"agreement": [0.9] * 6, "doubt": [0.2] * 6}, DIRECTIONS)
+    agreement = [0.9, 0.91, 0.9, 0.89, 0.9, 0.9]
+    after = several({"agreement": agreement, "doubt": [0.2, 0.21, 0.2, 0.19, 0.2, 0.2]}, DIRECTIONS)
+    compared = compare(before, after)
+    assert [(metric.verdict, metric.fewest) for metric in compared.metrics] == [(Verdict.UNDERPOWERED, 7)] * 2
+
+
+def test_what_could_have_been_detected_does_not_depend_on_what_was_found() -> None:
+    none, large = (only(compare(*pair_of(shift))).detectable for shift in (0.0, -0.3))
+    assert none == pytest.approx(0.018388610747960, abs=1e-12)
+    assert large == pytest.approx(none)
+
+
+def test_an_item_without_a_score_lost_nothing_by_it() -> None:
+    before = several({"agreement": [0.5] * 4, "doubt": [0.5] * 4}, DIRECTIONS)
+    after = several({"agreement": [0.4, None, None, None], "doubt": [0.5, 0.7, 0.7, 0.5]}, DIRECTIONS)
+    compared = compare(before, after)
+    assert [item.id for item in compared.worst(3)] == ["q0", "q1", "q2"]
+    assert compared.lost_most(compared.items[0]) == "agreement"

@@ -135,3 +135,14 @@ def test_equal_runs_of_ten_items_pass_with_a_word() -> None:
 def test_a_value_just_beyond_its_threshold_is_shown_to_be() -> None:
     found = decide(compare(run([0.30003] * 8), run([0.30003] * 8)), [parse_threshold("agreement<=0.3")])
     assert found.reasons[0] == "agreement<=0.3 does not hold: the candidate has 0.30003"
+
+
+def test_one_item_without_a_score_or_on_one_side_only_is_too_many_unless_it_is_allowed() -> None:
+    unscored = decide(comparison(0.0, unscored=1))
+    assert (unscored.outcome, unscored.reasons) == (
+        Outcome.CANNOT_TELL,
+        ("items without a score: 1 of 60 (0 allowed)",),
+    )
+    baseline, candidate = pair_of(0.0)
+    missing = decide(compare(baseline, replace(candidate, items=candidate.items[1:])))
+    assert (missing.outcome, missing.reasons[0]) == (Outcome.CANNOT_TELL, "items on one side only: 1 (0 allowed)")

@@ -39,6 +39,7 @@ from opik_checkembed.metrics.base import SampledMetric
 from opik_checkembed.metrics.ensemble import EnsembleMetric
 from opik_checkembed.samples.request import Fields
 from opik_checkembed.samples.sample import SampleSet
+from opik_checkembed.samples.sampler import samplers_of
 from opik_checkembed.testing import FakeOpenAI, FakeOpik
 
 ITEM: dict[str, Any] = {"output": "A is the answer to it.", "samples": ["A is one.", "A is another.", "Bergen it is."]}
@@ -479,9 +480,9 @@ def test_another_number_of_samples_stands_in_the_reason_and_once_in_the_log(capl
         own, *_ = scores(metric)
         assert own.reason is not None
         assert "the calibration may not hold here: it was fitted on 10 samples for each answer, not 3" in own.reason
-    assert [record.message for record in caplog.records] == [
-        "ensemble: the calibration 'mine': it was fitted on 10 samples for each answer, not 3 (said once)"
-    ]
+        assert [record.message for record in caplog.records] == [
+            "ensemble: the calibration 'mine': it was fitted on 10 samples for each answer, not 3 (said once)"
+        ]
     own, *_ = scores(EnsembleMetric(parts(), weights=fitted(num_samples=(3,))))
     assert own.reason is not None
     assert "may not hold" not in own.reason
@@ -620,3 +621,10 @@ def test_importing_it_loads_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], check=False, timeout=60, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_an_ensemble_asks_through_the_samplers_of_its_parts() -> None:
+    one = FactRecurrenceMetric(model="openai/x", store=None)
+    other = FactRecurrenceMetric(name="other", model="openai/y", store=None)
+    assert samplers_of(EnsembleMetric([one, other])) == [*one.samplers(), *other.samplers()]
+    assert len(samplers_of(EnsembleMetric([one, other]))) == 2

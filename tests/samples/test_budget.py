@@ -345,3 +345,14 @@ def test_reservations_of_one_budget_are_told_apart_by_what_they_hold() -> None:
     second.settle(0.5)
     assert (budget.spent_usd, budget.calls) == (0.5, 1)
     assert isinstance(first, Reservation)
+
+
+def test_what_a_released_call_held_can_be_spent() -> None:
+    budget = Budget(max_cost_usd=1.0)
+    budget.reserve_usd(1.0).release()
+    assert budget.reserve_usd(1.0).usd == 1.0
+
+
+def test_a_call_is_reserved_with_one_answer_unless_more_are_asked_for() -> None:
+    budget = Budget(max_cost_usd=1.0, prices={"openai/local": (0.0, 1000.0)})
+    assert budget.reserve(request(max_tokens=100)).usd == pytest.approx(0.1)

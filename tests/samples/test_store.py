@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import gc
 import json
 import math
@@ -1213,6 +1214,30 @@ def test_refresh_goes_on_across_a_fork(path: Path, memory: SampleStore) -> None:
         assert os.waitpid(child, 0)[1] == 0
         assert texts(store) == {0: "new"}
         assert texts(memory) == {0: "in memory"}
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="open files are listed in /proc on Linux alone")
+def test_a_child_has_no_connection_of_its_parent(path: Path) -> None:
+    with SampleStore(path) as store:
+        store.put("k", REQUEST, [answer(0, "of the parent")])
+        assert path.name in " ".join(_open_files())
+        with warnings.catch_warnings():
+            # Newer Pythons warn of what this is about, should other threads be running.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            child = os.fork()
+        if child == 0:
+            os._exit(1 if path.name in " ".join(_open_files()) else 0)
+        assert os.waitpid(child, 0)[1] == 0
+        assert texts(store) == {0: "of the parent"}
+
+
+def _open_files() -> list[str]:
+    found = []
+    for file in Path("/proc/self/fd").iterdir():
+        # The one that lists the folder is closed by now.
+        with contextlib.suppress(OSError):
+            found.append(str(file.readlink()))
+    return found
 
 
 def test_importing_it_loads_nothing_heavy(tmp_path: Path) -> None:
