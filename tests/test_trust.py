@@ -153,9 +153,9 @@ def test_the_report_names_sentence_evidence_and_samples() -> None:
 
         fact_recurrence is 0.844, wanted <= 0.3
           The mean of 2 sentences is 0.844; sentence 1 of 2 is supported least, 0.950 (0 consistent to 1 hallucinated, \
-lower is better): 'Her name was Ada.'; "Ada" in no sample; others say Oslo (1).
+lower is better): 'Her name was Ada.'; "Ada" in no sample.
           worst sentence (0.950): 'Her name was Ada.'
-          'Ada' is in 0 of 3 samples; others have 'Oslo' (1)
+          'Ada' is in 0 of 3 samples
           sample 1 supports it least (1.000): 'She was born in Oslo in 1901.'
 
         asked:  Who was she, and where was she born?

@@ -35,6 +35,8 @@ from opik_checkembed.models.nli import (
 transformers: Any = importlib.import_module("transformers")
 
 DEADLINE = 60.0
+TOLERANCE = 1e-5
+"""Of probabilities by batches of other lengths: processors round floats of 32 bits otherwise, one by 1.2e-6."""
 TEXT = "the tower of paris was built in 1889 by gustave eiffel and it is made iron stone not wood he lived there ."
 PAIRS = [
     ("the tower is made of iron .", "it was built in paris . it is made of stone ."),
@@ -132,7 +134,7 @@ def test_probabilities_are_those_of_transformers(folder: Path, batch_tokens: int
     found = TransformerNLI(folder, device="cpu", batch_tokens=batch_tokens).probabilities(PAIRS)
     by_hand = expected(PAIRS)
     for place, values in enumerate((found.contradiction, found.entailment, found.neutral)):
-        np.testing.assert_allclose(column(values), by_hand[:, place], atol=1e-6)
+        np.testing.assert_allclose(column(values), by_hand[:, place], atol=TOLERANCE)
     assert by_hand.std(axis=0).min() > 0.01  # the pairs do differ
 
 
@@ -144,14 +146,14 @@ def test_the_order_of_a_pair_is_kept(folder: Path) -> None:
 def test_many_pairs_are_tokenised_in_portions(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nli, "_TOKENISED", 2)
     found = TransformerNLI(folder, device="cpu").probabilities(PAIRS)
-    np.testing.assert_allclose(column(found.entailment), expected(PAIRS)[:, 1], atol=1e-6)
+    np.testing.assert_allclose(column(found.entailment), expected(PAIRS)[:, 1], atol=TOLERANCE)
 
 
 def test_a_model_of_two_labels(tmp_path: Path) -> None:
     names = ["no_contradiction", "contradiction"]
     found = TransformerNLI(saved(tmp_path, bert(names=names)), device="cpu").probabilities(PAIRS)
     assert found.entailment is None
-    np.testing.assert_allclose(found.inconsistency(), expected(PAIRS, names)[:, 1], atol=1e-6)
+    np.testing.assert_allclose(found.inconsistency(), expected(PAIRS, names)[:, 1], atol=TOLERANCE)
 
 
 def test_labels_without_names_have_to_be_mapped(tmp_path: Path) -> None:
@@ -164,7 +166,7 @@ def test_labels_without_names_have_to_be_mapped(tmp_path: Path) -> None:
     mapped = TransformerNLI(tmp_path, labels={"contradiction": 0, "entailment": 2}, device="cpu")
     by_hand = expected(PAIRS, names)
     np.testing.assert_allclose(
-        mapped.probabilities(PAIRS).inconsistency(), by_hand[:, 0] / (by_hand[:, 0] + by_hand[:, 2]), atol=1e-6
+        mapped.probabilities(PAIRS).inconsistency(), by_hand[:, 0] / (by_hand[:, 0] + by_hand[:, 2]), atol=TOLERANCE
     )
 
 
@@ -237,14 +239,14 @@ def test_the_labels_of_the_papers_model_are_known(tmp_path: Path, monkeypatch: p
     names = ["LABEL_0", "LABEL_1"]
     saved(tmp_path / DEFAULT_NLI_MODEL, bert(names=names))
     found = model.probabilities(PAIRS)
-    np.testing.assert_allclose(column(found.entailment), expected(PAIRS, names)[:, 0], atol=1e-6)
-    np.testing.assert_allclose(column(found.contradiction), expected(PAIRS, names)[:, 1], atol=1e-6)
+    np.testing.assert_allclose(column(found.entailment), expected(PAIRS, names)[:, 0], atol=TOLERANCE)
+    np.testing.assert_allclose(column(found.contradiction), expected(PAIRS, names)[:, 1], atol=TOLERANCE)
 
 
 def test_a_loaded_model_is_used_as_it_is(folder: Path) -> None:
     model, tokens = bert(), tokenizer()
     loaded = TransformerNLI(model, tokenizer=tokens)
-    np.testing.assert_allclose(column(loaded.probabilities(PAIRS).entailment), expected(PAIRS)[:, 1], atol=1e-6)
+    np.testing.assert_allclose(column(loaded.probabilities(PAIRS).entailment), expected(PAIRS)[:, 1], atol=TOLERANCE)
     assert loaded == TransformerNLI(model, tokenizer=tokens) != TransformerNLI(bert(), tokenizer=tokens)
     assert loaded != TransformerNLI(model, tokenizer=tokenizer())
     assert "loaded BertForSequenceClassification" in repr(loaded)
@@ -291,7 +293,7 @@ def test_a_deberta_of_a_folder_gives_the_same_without_repeated_work(tmp_path: Pa
 
 def test_a_tokenizer_without_padding_reads_one_pair_at_a_time() -> None:
     loaded = TransformerNLI(bert(), tokenizer=tokenizer(pad_token=None))
-    np.testing.assert_allclose(column(loaded.probabilities(PAIRS).entailment), expected(PAIRS)[:, 1], atol=1e-6)
+    np.testing.assert_allclose(column(loaded.probabilities(PAIRS).entailment), expected(PAIRS)[:, 1], atol=TOLERANCE)
 
 
 def test_weights_in_half_precision_are_read_in_full(tmp_path: Path) -> None:
@@ -299,7 +301,7 @@ def test_weights_in_half_precision_are_read_in_full(tmp_path: Path) -> None:
     model = TransformerNLI(tmp_path, device="cpu")
     full = TransformerNLI(bert().half().float(), tokenizer=tokenizer())
     np.testing.assert_allclose(
-        column(model.probabilities(PAIRS).entailment), column(full.probabilities(PAIRS).entailment), atol=1e-6
+        column(model.probabilities(PAIRS).entailment), column(full.probabilities(PAIRS).entailment), atol=TOLERANCE
     )
 
 
@@ -385,12 +387,14 @@ def test_long_passages_are_read_in_windows(folder: Path) -> None:
     assert long.windows[-1].end == len(passage.rstrip())
     assert all(later.start <= earlier.end + 1 for earlier, later in zip(long.windows, long.windows[1:], strict=False))
     np.testing.assert_allclose(
-        column(long.probabilities.entailment), expected([(statement, text) for text in texts])[:, 1], atol=1e-6
+        column(long.probabilities.entailment), expected([(statement, text) for text in texts])[:, 1], atol=TOLERANCE
     )
     (reversed_,) = shared.read([(statement, passage)], passage_first=True)
     assert reversed_.windows == long.windows
     np.testing.assert_allclose(
-        column(reversed_.probabilities.entailment), expected([(text, statement) for text in texts])[:, 1], atol=1e-6
+        column(reversed_.probabilities.entailment),
+        expected([(text, statement) for text in texts])[:, 1],
+        atol=TOLERANCE,
     )
 
 
@@ -402,7 +406,7 @@ def test_a_statement_that_leaves_no_room_is_read_in_pieces(folder: Path) -> None
     assert len(reading.pieces) > 1
     assert len(reading.windows) > 1
     pairs = [(piece.of(statement), window.of(passage)) for piece in reading.pieces for window in reading.windows]
-    np.testing.assert_allclose(column(reading.probabilities.entailment), expected(pairs)[:, 1], atol=1e-6)
+    np.testing.assert_allclose(column(reading.probabilities.entailment), expected(pairs)[:, 1], atol=TOLERANCE)
 
 
 def test_statements_of_about_equal_length_share_a_passages_windows(folder: Path) -> None:
@@ -490,7 +494,7 @@ def test_one_transformer_under_threads(folder: Path) -> None:
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(lambda i: shared.probabilities([PAIRS[i % 5]]), range(40), timeout=DEADLINE))
     np.testing.assert_allclose(
-        [column(one.entailment)[0] for one in found], [by_hand[i % 5] for i in range(40)], atol=1e-6
+        [column(one.entailment)[0] for one in found], [by_hand[i % 5] for i in range(40)], atol=TOLERANCE
     )
 
 

@@ -99,14 +99,12 @@ def _matches(scan: Scan) -> Iterator[re.Match[str]]:
     """Runs of capitalised words, of one line unless a line of prose was wrapped within them."""
     pattern, left, done = patterns.runs(scan.language), scan.left, 0
     for place in _name_places(scan):
-        if place < done or (match := pattern.match(left, place)) is None:
-            continue
-        if "\n" in match[0] and not _is_wrapped(scan, match):
+        match = pattern.match(left, place) if place >= done else None
+        if match is not None and "\n" in match[0] and not _is_wrapped(scan, match):
             match = pattern.match(left, place, left.index("\n", place))
-            if match is None:
-                continue
-        yield match
-        done = match.end()
+        if match is not None:
+            yield match
+            done = match.end()
 
 
 def _is_wrapped(scan: Scan, match: re.Match[str]) -> bool:
