@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import string
+import time
 import unicodedata
 
 import pytest
@@ -607,6 +608,15 @@ def test_a_run_of_very_many_digits_is_no_figure() -> None:
         "a1A",
         "centur",
         "two and a half ",
+        "A\n",
+        "Aa b Cc\n",
+        "$1$",
+        "a[1]",
+        "1k-",
+        "5'1\"",
+        "7 3/4 ",
+        "10.1234/",
+        "1M-1M",
     ],
 )
 @pytest.mark.parametrize("language", ["fr", "ja"])
@@ -614,6 +624,17 @@ def test_repetition_confuses_no_pattern(piece: str, language: str) -> None:
     text = piece * (20_000 // len(piece))
     for one in specifics(text, language)[:50]:
         assert text[one.start : one.end] == one.text
+
+
+@pytest.mark.parametrize("piece", ["A\n", "Aa b Cc\n"])
+def test_time_grows_with_the_text_and_not_with_its_square(piece: str) -> None:
+    def seconds(size: int) -> float:
+        started = time.process_time()
+        specifics(piece * size)
+        return time.process_time() - started
+
+    # Sixty-four times the time for eight times the text would be the square.
+    assert seconds(320_000) < 16 * min(seconds(40_000) for _ in range(2))
 
 
 def test_a_megabyte_of_noise() -> None:

@@ -112,7 +112,7 @@ def _is_wrapped(scan: Scan, match: re.Match[str]) -> bool:
     before, after = scan.left[max(0, match.start() - 3) : match.start()], match[0].partition("\n")[2]
     if before.endswith(" ") and before.rstrip(" ,;.")[-1:].islower():
         return after.split(None, 1)[0].casefold() not in STARTERS.get(scan.language, ())
-    return match[0] == scan.left.strip() and "\n" not in after
+    return match.start() == 0 and match.end() == len(scan.left.rstrip()) and "\n" not in after
 
 
 def _joined(scan: Scan, runs: list[tuple[int, int, bool]]) -> list[tuple[int, int, bool]]:
