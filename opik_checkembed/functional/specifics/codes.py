@@ -253,7 +253,9 @@ def _designation(scan: Scan, match: re.Match[str]) -> None:
     word = "" if head is None else head[0].casefold()
     if month_of(word) is not None or word in STARTERS.get(scan.language, ()):
         return
-    if word in {*UNITS, *SCALES} and scan.left[max(0, match.start() - 2) : match.start()].strip()[-1:].isdigit():
+    if (word in UNITS or word in SCALES) and scan.left[max(0, match.start() - 2) : match.start()].strip()[
+        -1:
+    ].isdigit():
         return  # "5 days-10 days"
     number = re.search(r"\d[\d.,]*$", match[0])
     if (
