@@ -219,10 +219,13 @@ def _chosen(
 
 def _directions(results: LocalResults, scores: Sequence[str]) -> dict[str, bool]:
     """The scores to read, with `higher_is_better` of each."""
-    from opik_checkembed.calibration.apply import known
+    from opik_checkembed.calibration.apply import independent, known
 
+    names = scores or independent(results)
+    if not scores and (left := [name for name in results.names if name not in names]):
+        click.echo(f"{', '.join(left)} left out: made of other scores of the results; --score reads it all the same")
     found: dict[str, bool] = {}
-    for text in scores or results.names:
+    for text in names:
         name, _, way = text.rpartition(":")
         if way not in {"higher", "lower"} or not name:
             name, way = text, ""
@@ -231,7 +234,9 @@ def _directions(results: LocalResults, scores: Sequence[str]) -> dict[str, bool]
             raise ConfigurationError(
                 f"the results do not say which way {name} is better: give --score {name}:higher or --score {name}:lower"
             )
-        found[name] = way == "higher" if way else bool(said)
+        higher = way == "higher" if way else bool(said)
+        if found.setdefault(name, higher) != higher:
+            raise ConfigurationError(f"--score names {name} with both ways")
     known(results, list(found))
     return found
 

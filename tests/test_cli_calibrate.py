@@ -305,3 +305,21 @@ def test_without_cross_validation_no_threshold_is_chosen_and_nothing_drawn(
     drawn = call(*arguments, "--plot", tmp_path / "plot.png")
     assert drawn.exit_code == 1
     assert "nothing to draw" in drawn.output
+
+
+def test_an_ensembles_own_score_is_left_out_and_said(tmp_path: Path) -> None:
+    results, labels = results_of()
+    items = [
+        replace(one, scores=(*one.scores, Score("both", number / 80, evidence={"parts": []}, samples=0)))
+        for number, one in enumerate(results.items)
+    ]
+    both = replace(results, items=tuple(items), directions={**results.directions, "both": False})
+    both.to_json(tmp_path / "both.json")
+    told = "\n".join(["id,label", *(f"q{number},{label}" for number, label in enumerate(labels))])
+    (tmp_path / "labels.csv").write_text(told)
+    given = (tmp_path / "both.json", "--labels", tmp_path / "labels.csv")
+    done = call(*given, "--out", tmp_path / "out.json")
+    assert (done.exit_code, "both left out: made of other scores" in done.output) == (0, True), done.output
+    assert Calibration.from_json(tmp_path / "out.json").names == ("agreement", "doubt")
+    twice = call(*given, "--score", "doubt:lower", "--score", "doubt:higher")
+    assert (twice.exit_code, "--score names doubt with both ways" in twice.output) == (1, True), twice.output

@@ -226,7 +226,7 @@ def selfconsistency(
 
     scores = run_methods(answers, methods, plan, _targets(answers, seed), progress)
     return SelfConsistencyResult(
-        rows=(_random(data, resamples, seed), *(_row(one, answers, resamples, seed) for one in scores)),
+        rows=(_random(answers, resamples, seed), *(_row(one, answers, resamples, seed) for one in scores)),
         answers=len(data.answers),
         wrong=sum(answer.wrong for answer in data.answers),
         questions=len({answer.question for answer in data.answers}),
@@ -260,10 +260,10 @@ def _separation(
     )
 
 
-def _random(data: SelfConsistencyData, resamples: int, seed: int) -> AnswerRow:
+def _random(answers: Sequence[JudgedAnswer], resamples: int, seed: int) -> AnswerRow:
     """What scores in random order are expected to get."""
-    wrong = np.array([answer.wrong for answer in data.answers])
-    draws, within = _draws(data.answers, resamples, seed)
+    wrong = np.array([answer.wrong for answer in answers])
+    draws, within = _draws(answers, resamples, seed)
     share = ranking.estimate(lambda w: ranking.prevalence(wrong, w), draws, within)
     return AnswerRow(
         method=RANDOM,

@@ -76,12 +76,18 @@ def rethreshold(
         higher_is_better: The score's direction, where the results do not say.
 
     Raises:
-        ConfigurationError: No item has such a score, a threshold or direction lacks, or the threshold is no number.
+        ConfigurationError: No item has such a score, a threshold or direction lacks, the threshold is no number, or the
+            results have a score the other way round than the calibration.
     """
     if threshold is not None and (isinstance(threshold, bool) or finite(threshold) is None):
         raise ConfigurationError(f"a threshold must be a finite number, not {threshold!r}")
     if isinstance(by, Calibration):
         known(results, by.names)
+        turned = [
+            one.name for one in by.features if results.directions.get(one.name) not in {None, one.higher_is_better}
+        ]
+        if turned:
+            raise ConfigurationError(f"the calibration {by.name!r} has {', '.join(turned)} the other way round")
         if threshold is None and by.method == "moments" and by.threshold > 1:
             raise ConfigurationError(f"{by.name!r} holds moments, which flag nothing by themselves: give a threshold")
         said = [text for item in results.items for text in _checked(by, item)]
@@ -105,6 +111,12 @@ def feature_value(item: ItemResult, name: str) -> float | None:
     whole = item.score(score_of(name))
     # What a score that failed has measured on its way says nothing.
     return None if whole is None or whole.failed else finite(whole.evidence.get(name.removeprefix(f"{whole.name}.")))
+
+
+def independent(results: LocalResults) -> list[str]:
+    """The scores that are not made of others of the results, as an ensemble's is; all where there is no other."""
+    made = {score.name for item in results.items for score in item.scores if "parts" in score.evidence}
+    return [name for name in results.names if name not in made] or list(results.names)
 
 
 def known(results: LocalResults, names: Sequence[str]) -> None:

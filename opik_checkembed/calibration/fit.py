@@ -120,10 +120,12 @@ def fit_calibration(
     matrix, rows = complete(scores, len(labels), directions)
     if method == "isotonic" and len(scores) != 1:
         raise ConfigurationError(f"'isotonic' reads one score, not {', '.join(scores)}; choose one")
-    if groups is not None and len(groups) != len(labels):
-        raise ConfigurationError(f"there are {len(labels)} labels but {len(groups)} groups")
+    # By position: a column of a shuffled or filtered table would be read by the names of its rows.
+    members = None if groups is None else list(groups)
+    if members is not None and len(members) != len(labels):
+        raise ConfigurationError(f"there are {len(labels)} labels but {len(members)} groups")
     truth = _truth(labels)[rows]
-    within = np.arange(len(rows)) if groups is None else _numbered([groups[row] for row in rows])
+    within = np.arange(len(rows)) if members is None else _numbered([members[row] for row in rows])
     _check(matrix, truth, list(scores), len(labels))
 
     read = {one: directions[one] for one in scores}

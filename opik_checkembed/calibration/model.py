@@ -261,7 +261,8 @@ class Calibration:
         text = json.dumps(self.to_dict(), ensure_ascii=False, indent=1, allow_nan=False)
         if path is not None:
             Path(path).parent.mkdir(parents=True, exist_ok=True)
-            Path(path).write_text(text + "\n", encoding="utf-8")
+            # Half of a surrogate pair is written as JSON's own escape.
+            Path(path).write_text(text + "\n", encoding="utf-8", errors="backslashreplace")
         return text
 
     @classmethod
@@ -303,7 +304,7 @@ class Calibration:
             ConfigurationError: The file is missing, not JSON, or holds something else.
         """
         try:
-            text = Path(path).read_text("utf-8")
+            text = Path(path).read_text("utf-8-sig")
         except (OSError, ValueError) as error:
             raise ConfigurationError(f"no calibration can be read from {path}: {error}") from error
         return parsed_calibration(text, str(path))
@@ -333,7 +334,7 @@ def parsed_calibration(text: str, where: str) -> Calibration:
     """
     try:
         data = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ConfigurationError(f"no calibration can be read from {where}: {error}") from error
     if not isinstance(data, dict):
         raise ConfigurationError(f"{where} does not hold a calibration")

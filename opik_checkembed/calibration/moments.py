@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from opik_checkembed._version import __version__
-from opik_checkembed.calibration.apply import feature_value, known, sampled
+from opik_checkembed.calibration.apply import feature_value, independent, known, sampled
 from opik_checkembed.calibration.fit import ENOUGH, complete, refuse_constant, standardised
 from opik_checkembed.calibration.model import Calibration, CalibrationWarning, FittedOn
 from opik_checkembed.calibration.options import options_in
@@ -35,7 +35,8 @@ def fit_moments(
 
     Args:
         results: Of answers like those that it will be applied to; some fifty or more.
-        scores: Names of the scores to read, or of numbers of their evidence ("checkembed_metric.std"); None for all.
+        scores: Names of the scores to read, or of numbers of their evidence ("checkembed_metric.std"); None for all but
+            those that are made of others (an ensemble's).
         directions: `higher_is_better` of those scores whose direction the results do not say.
         name: What reasons will call it.
         data: Name of the results, for the record.
@@ -50,7 +51,7 @@ def fit_moments(
         >>> moments.probability(moments.means), round(moments.probability({"doubt": 9.0, "surprise": 2}), 2)
         (0.5, 0.79)
     """
-    names = list(results.names if scores is None else scores)
+    names = list(independent(results) if scores is None else scores)
     known(results, names)
     ways = {**{one: way for one in names if (way := results.directions.get(one)) is not None}, **(directions or {})}
     columns = {one: [feature_value(item, one) for item in results.items] for one in names}

@@ -86,11 +86,13 @@ def operating_points(scores: ArrayLike, labels: ArrayLike, higher_is_better: boo
     """One point for each distinct score, from the worst on, after one that flags nothing: the ROC curve.
 
     Raises:
-        ConfigurationError: The labels are of one class, or a score is no number.
+        ConfigurationError: The labels are of one class, no labels or not as many as scores, or a score is no number.
     """
-    values = np.asarray(scores, dtype=np.float64)
+    values, given = np.asarray(scores, dtype=np.float64), np.asarray(labels)
+    if given.shape != values.shape or not np.isin(given, (0, 1)).all():
+        raise ConfigurationError(f"{values.size} scores need as many labels, each True (hallucinated) or False")
     worse = -values if higher_is_better else values
-    hallucinated = np.asarray(labels, dtype=np.bool_)
+    hallucinated = given.astype(np.bool_)
     if not np.isfinite(values).all():
         raise ConfigurationError("a threshold needs scores that are numbers: leave out the answers without one")
     positives, negatives = int(hallucinated.sum()), int((~hallucinated).sum())

@@ -147,7 +147,7 @@ def _draw(axis: Axes, column: str, rows: _Named, random: MethodResult | None) ->
             axis.plot(
                 [k for k, _ in points],
                 [value for _, value in points],
-                label=name,
+                label=name.replace("$", r"\$"),  # which would begin a formula
                 color=_COLOURS[number % len(_COLOURS)],
                 marker=_MARKERS[number % len(_MARKERS)],
                 markersize=4,

@@ -151,6 +151,7 @@ def _label(axis: Axes, points: Sequence[_Point], step: float) -> None:
             fontsize=8,
             color=point.colour,
             va="center",
+            parse_math=False,
             annotation_clip=False,
             arrowprops={
                 "arrowstyle": "-",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -121,7 +122,7 @@ def reliability_plot(
     figure = Figure(figsize=(5.0, 6.0), dpi=120, layout="constrained")
     upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=(3.2, 1))
     _draw(upper, reliability_bins(happened, p, bins))
-    upper.set_title(title, loc="left", fontsize=11)
+    upper.set_title(textwrap.fill(title, 60), loc="left", fontsize=11, parse_math=False)
     parts = ((p[happened], "hallucinated", "#d55e00"), (p[~happened], "right", "#009e73"))
     lower.hist(
         [part for part, _, _ in parts],

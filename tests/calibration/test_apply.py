@@ -9,7 +9,7 @@ import pytest
 
 from opik_checkembed import CheckEmbedMetric, evaluate_locally
 from opik_checkembed.calibration import Calibration, CalibrationWarning, Feature, FittedOn, load_preset, rethreshold
-from opik_checkembed.calibration.apply import feature_value, sampled
+from opik_checkembed.calibration.apply import feature_value, independent, sampled
 from opik_checkembed.errors import ConfigurationError
 from opik_checkembed.results import ItemResult, LocalResults, Score
 
@@ -184,3 +184,15 @@ def test_the_papers_rule_is_the_verdict_of_checkembed(tmp_path: Path) -> None:
         confident = [one.scores[0].evidence.get("confident") for one in read.items]
         assert confident == [True, False, False, None]
         assert [one.flagged for one in found.items] == [False, True, True, None]
+
+
+def test_results_with_a_score_the_other_way_round_are_refused() -> None:
+    turned = LocalResults((item("a", 0.5, 2.0),), {"agreement": False})
+    with pytest.raises(ConfigurationError, match="has agreement the other way round"):
+        rethreshold(turned, CALIBRATION)
+
+
+def test_a_score_made_of_others_is_read_where_there_is_no_other() -> None:
+    made, part = Score("both", 0.5, evidence={"parts": [{"name": "doubt"}]}), Score("doubt", 0.5)
+    assert independent(LocalResults((ItemResult("a", {}, {}, (made, part)),))) == ["doubt"]
+    assert independent(LocalResults((ItemResult("a", {}, {}, (made,)),))) == ["both"]

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+import pandas
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -378,3 +379,14 @@ def test_the_auroc_compares_answers_of_one_fold_only() -> None:
     found = _auroc_within(folds, truth, np.array([0.1, 0.2, 0.9, 0.8]), weights)
     assert found[:2].tolist() == [0.5, 1.0]
     assert np.isnan(found[2])
+
+
+def test_groups_are_read_by_place_whatever_their_index() -> None:
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 2, 120)
+    frame: Any = pandas.DataFrame({"s": labels + rng.normal(size=120), "label": labels, "passage": np.arange(120) // 4})
+    frame = frame.sample(frac=1, random_state=0)
+    fit = fit_calibration({"s": frame.s}, frame.label, directions={"s": False}, groups=frame.passage)
+    assert fit.folds is not None
+    assert all(len(set(fit.folds[frame.passage.to_numpy() == one].tolist())) == 1 for one in range(30))
+    fit_calibration({"s": frame.s[:60]}, frame.label[:60], directions={"s": False}, groups=frame.passage[:60])

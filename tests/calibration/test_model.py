@@ -270,3 +270,17 @@ assert Calibration.from_json({str(tmp_path / "own.json")!r}) == own
 """
     plain = {**os.environ, "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "LC_ALL": "C"}
     subprocess.run([sys.executable, "-c", code], env=plain, check=True)
+
+
+def test_half_a_surrogate_pair_in_a_name_and_a_mark_of_byte_order_are_no_hindrance(tmp_path: Path) -> None:
+    own = Calibration("a \ud800", "equal", (Feature("doubt", False),), coefficients=(1.0,))
+    own.to_json(tmp_path / "own.json")
+    assert Calibration.from_json(tmp_path / "own.json") == own
+    (tmp_path / "marked.json").write_bytes(b"\xef\xbb\xbf" + (tmp_path / "own.json").read_bytes())
+    assert Calibration.from_json(tmp_path / "marked.json") == own
+
+
+def test_a_file_of_very_many_brackets_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "deep.json").write_text("[" * 200_000)
+    with pytest.raises(ConfigurationError, match="no calibration can be read"):
+        Calibration.from_json(tmp_path / "deep.json")

@@ -143,3 +143,14 @@ def test_they_flag_nothing_by_themselves() -> None:
     with pytest.raises(ConfigurationError, match="'moments' holds moments, which flag nothing by themselves"):
         rethreshold(results, moments)
     assert 0 < len(rethreshold(results, replace(moments, threshold=0.84)).flagged) < 30
+
+
+def test_a_score_made_of_others_is_not_among_them() -> None:
+    results = results_of()
+    items = [
+        replace(one, scores=(*one.scores, Score("both", number / 60, evidence={"parts": []})))
+        for number, one in enumerate(results.items)
+    ]
+    with_both = replace(results, items=tuple(items), directions={**results.directions, "both": False})
+    assert fit_moments(with_both).names == fit_moments(results).names
+    assert fit_moments(with_both, ["both"]).names == ("both",)

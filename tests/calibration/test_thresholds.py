@@ -136,3 +136,9 @@ def test_a_large_threshold_is_written_out() -> None:
 
 def test_a_threshold_that_flags_none_lies_right_above_the_scores() -> None:
     assert threshold_at_fpr([0.9, 0.9, 0.1], [True, False, False], 0.1).threshold == np.nextafter(0.9, np.inf)
+
+
+@pytest.mark.parametrize("labels", [[1, 0, 1], [1], [1, np.nan], [1, 2], [0.5, 0]])
+def test_labels_are_as_many_as_scores_and_true_or_false(labels: list[float]) -> None:
+    with pytest.raises(ConfigurationError, match="2 scores need as many labels"):
+        operating_points([0.1, 0.2], labels)

@@ -136,3 +136,11 @@ def test_the_diagram_is_written_as_its_ending_says(tmp_path: Path) -> None:
 def test_without_answers_there_is_nothing_to_draw(labels: list[bool], p: list[float]) -> None:
     with pytest.raises(ConfigurationError, match="there must be one each"):
         reliability_plot(labels, p)
+
+
+def test_dollars_in_a_title_are_no_formula_and_a_long_one_has_lines(tmp_path: Path) -> None:
+    title = "costs $5 on results_$7 of a support bot that was asked very many questions, ECE 0.1"
+    save_reliability_plot([0, 1] * 20, [0.2, 0.8] * 20, tmp_path / "plot.png", title=title)
+    drawn = reliability_plot([0, 1] * 20, [0.2, 0.8] * 20, title=title).axes[0].get_title(loc="left")
+    assert drawn.replace("\n", " ") == title
+    assert max(map(len, drawn.split("\n"))) <= 60
