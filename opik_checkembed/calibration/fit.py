@@ -207,13 +207,22 @@ def _check(matrix: Array, truth: Labels, names: Sequence[str], given: int) -> No
     refuse_constant(matrix, names, "labelled answers")
 
 
+_ROUNDING = 1e-12
+"""Scores that differ by less, beside the largest of them, differ by rounding."""
+
+
 def refuse_constant(matrix: Array, names: Sequence[str], what: str) -> None:
     """Refuse scores that are the same for all answers.
 
     Raises:
         ConfigurationError: Names them.
     """
-    constant = [name for name, column in zip(names, matrix.T, strict=True) if column.min() == column.max()]
+    # Cosines of equal texts differ by some 1e-16, which as a standard deviation would make a number of nothing.
+    constant = [
+        name
+        for name, column in zip(names, matrix.T, strict=True)
+        if column.max() - column.min() <= _ROUNDING * np.abs(column).max()
+    ]
     if constant:
         raise ConfigurationError(f"{', '.join(constant)} is the same for all {what}: leave it out")
 

@@ -154,3 +154,9 @@ def test_a_score_made_of_others_is_not_among_them() -> None:
     with_both = replace(results, items=tuple(items), directions={**results.directions, "both": False})
     assert fit_moments(with_both).names == fit_moments(results).names
     assert fit_moments(with_both, ["both"]).names == ("both",)
+
+
+def test_scores_that_differ_by_rounding_are_constant() -> None:
+    agreement: list[float | None] = [(1.0, 0.9999999999999999, 0.9999999999999998)[at % 3] for at in range(60)]
+    with pytest.raises(ConfigurationError, match="agreement is the same for all"):
+        fit_moments(results_of(agreement=agreement))
