@@ -325,6 +325,7 @@ def clear_samples(model: str | None, older_than: float | None, store: Path | Non
 
 
 keeps_lines(cli)
+keeps_lines(run)
 cli.add_command(bench)
 cli.add_command(calibrate)
 cli.add_command(gate)

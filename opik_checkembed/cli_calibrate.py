@@ -58,7 +58,7 @@ _SHOWN = 5
     multiple=True,
     metavar="NAME[:higher|:lower]",
     help="A score to read, and which way is better where RESULTS does not say; SCORE.NUMBER reads a number of its "
-    "evidence. Repeatable; all scores if not given.",
+    "evidence. Repeatable; if not given all scores but those made of others, as an ensemble's is.",
 )
 @click.option(
     "--method",

@@ -44,6 +44,11 @@ def items_file(tmp_path: Path, *items: Mapping[str, object]) -> Path:
     return path
 
 
+def test_the_examples_of_run_stand_in_lines_of_their_own() -> None:
+    lines = [line.strip() for line in call("run", "--help").output.splitlines()]
+    assert "opik-checkembed run answers.jsonl --model gpt-4o-mini" in lines
+
+
 def test_help_names_every_command_and_version_is_the_packages() -> None:
     shown = call("--help").output
     assert all(name in shown for name in ("demo", "run", "estimate", "samples", "bench"))

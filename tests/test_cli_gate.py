@@ -239,10 +239,11 @@ def test_what_breaks_in_the_gate_itself_is_named_once_and_found_whole_in_the_log
         (PermissionError(errno.EACCES, "Permission denied", "main.json"), "main.json cannot be read or written: Perm"),
         (OSError(errno.ENOSPC, "No space left on device"), "Error: No space left on device"),
         (ConnectionError("sk-secret"), "no verdict: ConnectionError in tests/test_cli_gate.py"),
+        (KeyboardInterrupt(), "Error: the gate was interrupted, which is no verdict\n"),
     ],
 )
 def test_what_the_system_says_is_repeated_and_what_a_library_says_is_not(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: OSError, said: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException, said: str
 ) -> None:
     def broken(*_: object, **__: object) -> None:
         raise error
@@ -252,24 +253,15 @@ def test_what_the_system_says_is_repeated_and_what_a_library_says_is_not(
     assert (done.exit_code, said in done.output, "secret" in done.output) == (2, True, False), done.output
 
 
-def test_an_interrupted_gate_has_no_verdict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("opik_checkembed.gate.comparison.compare", broken)
-    done = call(*sides(tmp_path, 0.0))
-    assert (done.exit_code, done.output.strip()) == (2, "Error: the gate was interrupted, which is no verdict")
-
-
-@pytest.mark.parametrize(("drift", "code"), [(0.0, 0), (-0.03, 1)])
+@pytest.mark.parametrize(("shift", "code"), [(0.0, 0), (-0.03, 1)])
 def test_a_verdict_stands_though_its_report_is_interrupted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, drift: float, code: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shift: float, code: int
 ) -> None:
     def broken(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("rich.console.Console.print", broken)
-    assert call(*sides(tmp_path, drift)).exit_code == code
+    assert call(*sides(tmp_path, shift)).exit_code == code
 
 
 def test_both_sides_results_are_kept(tmp_path: Path) -> None:

@@ -83,11 +83,7 @@ def rethreshold(
         raise ConfigurationError(f"a threshold must be a finite number, not {threshold!r}")
     if isinstance(by, Calibration):
         known(results, by.names)
-        turned = [
-            one.name for one in by.features if results.directions.get(one.name) not in {None, one.higher_is_better}
-        ]
-        if turned:
-            raise ConfigurationError(f"the calibration {by.name!r} has {', '.join(turned)} the other way round")
+        by.refuse_turned(results.directions)
         if threshold is None and by.method == "moments" and by.threshold > 1:
             raise ConfigurationError(f"{by.name!r} holds moments, which flag nothing by themselves: give a threshold")
         said = [text for item in results.items for text in _checked(by, item)]

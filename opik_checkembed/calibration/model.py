@@ -252,6 +252,22 @@ class Calibration:
                 warnings.warn(f"the calibration {self.name!r}: {text}", CalibrationWarning, stacklevel=2)
         return found
 
+    def refuse_turned(self, directions: Mapping[str, bool | None]) -> None:
+        """Refuse scores that are the other way round than those it was fitted on.
+
+        Args:
+            directions: `higher_is_better` of scores; None where nobody says.
+
+        Raises:
+            ConfigurationError: Names the first such score.
+        """
+        for feature in self.features:
+            if directions.get(feature.name) not in {None, feature.higher_is_better}:
+                raise ConfigurationError(
+                    f"the calibration {self.name!r} has {feature.name} the other way round: it was fitted where "
+                    f"higher_is_better is {feature.higher_is_better}"
+                )
+
     def to_dict(self) -> dict[str, Any]:
         """The calibration as JSON-ready values: `schema` 1, `package` (version), and each attribute."""
         return {"schema": SCHEMA, "package": __version__, **asdict(self)}

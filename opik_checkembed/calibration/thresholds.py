@@ -54,7 +54,7 @@ def threshold_at_fpr(
         higher_is_better: The scores' direction; probabilities of hallucination are better low.
 
     Raises:
-        ConfigurationError: `fpr` is no share, or the labels are of one class.
+        ConfigurationError: `fpr` is no share, or the scores and labels are none that `operating_points` takes.
 
     Example:
         >>> threshold_at_fpr([0.9, 0.8, 0.7, 0.1], [True, False, True, False], fpr=0.5)
@@ -73,7 +73,7 @@ def threshold_best_f1(scores: ArrayLike, labels: ArrayLike, *, higher_is_better:
     Arguments are as in `threshold_at_fpr`.
 
     Raises:
-        ConfigurationError: The labels are of one class.
+        ConfigurationError: The scores and labels are none that `operating_points` takes.
 
     Example:
         >>> threshold_best_f1([0.9, 0.8, 0.7, 0.1], [True, False, True, False]).threshold

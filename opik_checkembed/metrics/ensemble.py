@@ -300,13 +300,7 @@ def _check_calibration(calibration: Calibration, parts: Sequence[SampledMetric],
         raise ConfigurationError(
             f"the calibration {calibration.name!r} reads {', '.join(absent)}, which none of the parts gives ({names})"
         )
-    for feature in calibration.features:
-        owner = owners[feature.name]
-        if owner is not None and owner.name == feature.name and owner.higher_is_better != feature.higher_is_better:
-            raise ConfigurationError(
-                f"the calibration {calibration.name!r} has {feature.name} the other way round: it was fitted where "
-                f"higher_is_better is {feature.higher_is_better}"
-            )
+    calibration.refuse_turned({owner.name: owner.higher_is_better for owner in owners.values() if owner is not None})
     read = {owner.name for owner in owners.values() if owner is not None}
     there = [feature for feature, owner in owners.items() if owner is not None]
     names_there = [*there, *(part.name for part in parts if part.name not in read)]

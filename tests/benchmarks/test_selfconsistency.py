@@ -213,6 +213,11 @@ def test_a_limit_takes_the_first_answers() -> None:
     assert [name for name, _ in method.asked] == ["A", "B", "C"]
     assert result.answers == 4
     assert result.row("fixed").answers == 3
+    # What chance gets among these, two of which are wrong.
+    random = result.row("random")
+    assert (random.answers, random.wrong) == (3, 2)
+    assert random.accuracy.auc_pr is not None
+    assert random.accuracy.auc_pr.value == pytest.approx(200 / 3)
 
 
 @pytest.mark.parametrize(

@@ -515,6 +515,8 @@ def test_hashes_behind_points_and_units_behind_what_is_no_range(text: str, expec
         # Letters behind figures are variables in sums.
         ("So 3M + 3M = 101, 2x - 20 = 4x, and $1.5x = 7B.", ["101", "20"]),
         ("Kim has 4x cookies.", ["Kim"]),
+        ("It costs $10k-€15k.", ["$10k", "€15k"]),
+        ("Most Americans left.", ["Americans"]),
         ("It costs $5 and $10, or $3-$5.", ["$5", "$10", "$3-$5"]),
         ("In 2021 3/4 of them, 1'000'000 in all.", ["2021", "3/4", "1'000'000"]),
         ("He ate 5 apples [1] and pears.[2, 3] With x = [7, 8].", ["5", "7", "8"]),

@@ -197,3 +197,8 @@ def test_the_plot_is_written_as_its_ending_says(tmp_path: Path) -> None:
 def test_without_curves_there_is_nothing_to_draw() -> None:
     with pytest.raises(ConfigurationError, match="nothing to draw"):
         accuracy_plot(replace(RESULT, rows=(RANDOM, CHECKEMBED)))
+
+
+def test_dollars_in_a_name_are_no_formula(tmp_path: Path) -> None:
+    save_accuracy_plot(replace(RESULT, rows=(row("a$_$b", curve=curve(10)),)), tmp_path / "plot.png")
+    assert (tmp_path / "plot.png").stat().st_size > 1000

@@ -170,3 +170,8 @@ def test_without_points_there_is_nothing_to_draw() -> None:
         cost_plot(RESULT, "auc", "AUC")
     with pytest.raises(ConfigurationError, match="nothing to draw"):
         cost_plot(table(), "spearman", "Spearman")
+
+
+def test_dollars_in_a_name_are_no_formula(tmp_path: Path) -> None:
+    save_cost_plot(table(row("a$_$b", 50.0, 5.0)), tmp_path / "plot.png", "spearman", "Spearman")
+    assert (tmp_path / "plot.png").stat().st_size > 1000

@@ -15,6 +15,7 @@ from opik_checkembed.functional.specifics.scan import Scan
 from opik_checkembed.functional.specifics.vocabulary import (
     CURRENCIES,
     CURRENCY_CODES,
+    LETTERS_FOR_SCALES,
     SCALES,
     STARTERS,
     UNITS,
@@ -122,13 +123,16 @@ def _is_a_range(code: str) -> bool:
 
 
 def _is_a_measure(letters: str) -> bool:
-    return letters in {"K", "M", "B", "T"} or letters.casefold() in UNITS
+    return letters.casefold() in LETTERS_FOR_SCALES or letters.casefold() in UNITS
 
 
 def _mixed_code(scan: Scan, match: re.Match[str]) -> None:
-    before = scan.left[max(0, match.start() - 2) : match.start()].strip()
-    if not before[-1:].isdigit():
+    if not _is_behind_a_figure(scan, match):
         _identifier(scan, match)
+
+
+def _is_behind_a_figure(scan: Scan, match: re.Match[str]) -> bool:
+    return scan.left[max(0, match.start() - 2) : match.start()].strip()[-1:].isdigit()
 
 
 def versions_and_hashes(scan: Scan) -> None:
@@ -253,9 +257,7 @@ def _designation(scan: Scan, match: re.Match[str]) -> None:
     word = "" if head is None else head[0].casefold()
     if month_of(word) is not None or word in STARTERS.get(scan.language, ()):
         return
-    if (word in UNITS or word in SCALES) and scan.left[max(0, match.start() - 2) : match.start()].strip()[
-        -1:
-    ].isdigit():
+    if (word in UNITS or word in SCALES) and _is_behind_a_figure(scan, match):
         return  # "5 days-10 days"
     number = re.search(r"\d[\d.,]*$", match[0])
     if (
@@ -270,7 +272,7 @@ def _designation(scan: Scan, match: re.Match[str]) -> None:
 
 
 def _mixed(scan: Scan, match: re.Match[str]) -> None:
-    if match[0].casefold() in UNITS and scan.left[max(0, match.start() - 2) : match.start()].strip()[-1:].isdigit():
+    if match[0].casefold() in UNITS and _is_behind_a_figure(scan, match):
         return  # "3 kWh"
     scan.take(match.start(), match.end(), "identifier", named(match[0], short=False))
 

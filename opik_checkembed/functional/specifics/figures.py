@@ -12,6 +12,7 @@ from opik_checkembed.functional.specifics.pattern_parts import ARABIC_SIGNS, FRA
 from opik_checkembed.functional.specifics.vocabulary import (
     CURRENCIES,
     DECIMAL_COMMA,
+    LETTERS_FOR_SCALES,
     LONG_SCALE,
     NO_UNIT_BEFORE,
     OWN_UNITS,
@@ -96,7 +97,7 @@ def _units(language: str) -> dict[str, str]:
 @lru_cache(maxsize=16)
 def _first_words(language: str) -> frozenset[str]:
     """What multipliers and units may begin with."""
-    return frozenset(word.split(" ")[0] for word in (*_scales(language), *_units(language), *_LETTERS, "x"))
+    return frozenset(word.split(" ")[0] for word in (*_scales(language), *_units(language), *LETTERS_FOR_SCALES, "x"))
 
 
 _MARKS = re.compile(f"[{ARABIC_SIGNS}{HINDI_SIGNS}]")
@@ -107,7 +108,6 @@ _NOT_OF_THE_WORD = re.compile(r"[-–—‒][^\w\s]*\Z|(?<=[A-Za-z²³])[\u2e80-
 # Where these follow at once, or nothing does, neither a multiplier nor a unit does.
 _ENDS = frozenset(["", "\n", *',;:!?()[]|*"'])
 _DOTTED_SCALES = frozenset({"mio", "mrd", "tsd"})
-_LETTERS = {"k": 3, "m": 6, "b": 9, "t": 12}
 _SUM_BEFORE = re.compile(r"[=+*/^×<>−][ ]{0,2}[$€£]?[\d.,]{1,16}\Z")
 _SUM_BEHIND = re.compile(r"[ ]{0,2}[=+*/^×<>−]|[ ]-[ ]|\d")
 # "3x faster"; elsewhere x is a variable.
@@ -217,7 +217,7 @@ def _longest(
             if not word or word in _NO_UNITS:
                 continue
             if scale_open and not hyphen:
-                if word in _LETTERS:
+                if word in LETTERS_FOR_SCALES:
                     power = _letter_power(match, cut, money)
                 else:
                     power = scales.get(word.rstrip(".") if word.rstrip(".") in _DOTTED_SCALES else word)
@@ -225,7 +225,7 @@ def _longest(
                     return (stop if word.rstrip(".") in _DOTTED_SCALES else end), power, None
             if unit_open and not money:
                 if scale_open and (million := _SCALED_CURRENCY.fullmatch(word)) is not None:
-                    return end, _LETTERS.get(million[1]) or scales[million[1]], CURRENCIES[million[2]]
+                    return end, LETTERS_FOR_SCALES.get(million[1]) or scales[million[1]], CURRENCIES[million[2]]
                 if word == "x" and tight and _TIMES.match(match.string, match.start(1)) is not None:
                     return end, 0, "x"
                 unit = units.get(word) or units.get(_without_case(word)) or _ratio(word)
@@ -245,7 +245,7 @@ def _letter_power(match: re.Match[str], letter: str, money: bool) -> int | None:
         stands = letter in "mM" or tight or letter.isupper()
     else:
         stands = tight and letter in "MB" and not _in_a_sum(match)
-    return _LETTERS[letter.casefold()] if stands else None
+    return LETTERS_FOR_SCALES[letter.casefold()] if stands else None
 
 
 def _in_a_sum(match: re.Match[str]) -> bool:

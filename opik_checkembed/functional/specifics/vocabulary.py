@@ -506,6 +506,9 @@ SCALES: Mapping[str, int] = _numbers("""
 """)
 """Powers of ten behind a figure."""
 
+LETTERS_FOR_SCALES: Mapping[str, int] = {"k": 3, "m": 6, "b": 9, "t": 12}
+"""The same as single letters, which are also units and variables."""
+
 LONG_SCALE: Mapping[str, Mapping[str, int]] = {
     "de": _numbers("""
 12: billion billionen
